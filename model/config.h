@@ -1,0 +1,58 @@
+// What can be chosen about the simulated DMU: the code base and its variants, the pool, the dataset.
+//
+// Plain values. The scenario reader fills them from JSON; model/eras.cpp gives the values of each real code base;
+// model/variants/ turns names into objects. Sizes are bytes, times are nanoseconds unless the name says otherwise.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace dmu {
+
+// Names are looked up in the tables of model/variants/variants.cpp; every other field is a value of the code base.
+struct code_config {
+    std::string era = "illumos-2016";
+    std::string object_alloc;                // how dmu_object_alloc finds a free number
+    uint64_t rescan_threshold = 0;           // freed dnodes in the syncing txg that arm one search from object 0
+    uint32_t alloc_chunk_shift = 7;          // log2 of the objects in one CPU's chunk; [5, log2(L1 span)] after clamping
+    std::string tx_hold_zap;                 // how dmu_tx_hold_zap asks the ZAP
+    std::string dbuf_hold;                   // where dbuf_hold_impl keeps its locals
+    bool arc_buf_access = false;             // dbuf_hold touches the ARC header of a cached buffer
+    bool walk_earlier_slots = false;         // dnode_hold_impl looks at every slot before the wanted one
+    bool rw_upgrade_can_succeed = true;      // rw_tryupgrade: kernel yes, user space never
+    bool zap_shrink = false;                 // zap_remove merges emptied sibling leaves
+    bool dbuf_cache = false;                 // released dbufs are kept on an LRU of their own
+    std::string create_path = "zpl";         // zpl | dmu
+};
+
+struct disk_config {
+    uint64_t latency_ns = 100'000;
+    uint64_t bandwidth = 1ull << 30; // bytes a second
+};
+
+struct pool_config {
+    uint64_t txg_timeout_ns = 5'000'000'000;
+    uint64_t dirty_data_max = 4ull << 30;
+    uint64_t dirty_data_sync = 64ull << 20;
+    uint32_t delay_min_dirty_percent = 60;
+    uint64_t delay_scale = 500'000;
+    uint32_t sync_threads = 1;
+    disk_config disk;
+};
+
+struct dataset_config {
+    uint32_t meta_indirect_shift = 14; // log2 bytes of the meta-dnode's indirect blocks: 14 or 17
+    uint32_t indirect_shift = 14;      // the same for files and directories
+    uint64_t recordsize = 128 << 10;
+    uint32_t dbuf_mutexes = 256;
+    uint64_t zap_salt = 1;
+    uint32_t dnodesize = 512;
+};
+
+struct model_config {
+    code_config code;
+    pool_config pool;
+    dataset_config dataset;
+};
+
+} // namespace dmu
