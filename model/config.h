@@ -28,6 +28,7 @@ struct code_config {
 struct disk_config {
     uint64_t latency_ns = 100'000;
     uint64_t bandwidth = 1ull << 30; // bytes a second
+    uint32_t queue_depth = 10;       // operations in flight whose latencies overlap: zfs_vdev_async_write_max_active
 };
 
 struct pool_config {
@@ -37,6 +38,7 @@ struct pool_config {
     uint32_t delay_min_dirty_percent = 60;
     uint64_t delay_scale = 500'000;
     uint32_t sync_threads = 1;
+    uint64_t arc_max = 16ull << 30; // zfs_arc_max; a transaction whose estimate is above it can never be assigned
     disk_config disk;
 };
 
