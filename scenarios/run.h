@@ -1,8 +1,8 @@
 // run(): the only way a simulation starts, and RunResult: everything that came out of it.
 //
-// RunResult is plain data, integers and text, ordered. It knows nothing of JSON, percentages or layout: analysis/ turns it
-// into reports. Times are picoseconds of simulated time (the kernel's unit, so that parts add up exactly); a rate or a
-// share is left as its two integers and divided once, where it is printed.
+// RunResult is plain data, integers and text, ordered. It knows nothing of JSON, percentages or layout: analysis/ turns
+// it into reports. Times are picoseconds of simulated time (the kernel's unit, so that parts add up exactly); a rate or
+// a share is left as its two integers and divided once, where it is printed.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,7 @@ struct FunctionResult {
 
 // The calling-context tree: children follow their parent. Folded stacks and flame graphs come from it.
 struct CallNode {
-    uint32_t parent = 0; // index in the same list; the root is its own parent
+    uint32_t parent = 0;   // index in the same list; the root is its own parent
     uint32_t function = 0; // index in RunResult::functions; UINT32_MAX for the root
     uint64_t calls = 0;
     uint64_t self_ps = 0;
@@ -118,7 +118,8 @@ struct ObjectRun {
 
 struct FillLevel {
     uint32_t level = 0;
-    std::vector<std::pair<uint64_t, uint64_t>> fills; // run-length coded (fill, how many block pointers), in block order
+    std::vector<std::pair<uint64_t, uint64_t>>
+        fills; // run-length coded (fill, how many block pointers), in block order
 };
 
 struct AllocatorResult {
@@ -172,7 +173,8 @@ struct Refusal {
 
 struct RunResult {
     End end = End::completed;
-    std::string ending; // for people: the ring, the broken invariant, what was refused; several lines, no newline at the end
+    std::string
+        ending; // for people: the ring, the broken invariant, what was refused; several lines, no newline at the end
     std::vector<Refusal> refusals;
     bool complete = true; // the measured part went to its end
 
@@ -185,8 +187,8 @@ struct RunResult {
     std::vector<CpuResult> cpus;
     std::vector<FunctionResult> functions; // by self time, longest first
     std::vector<CallNode> call_tree;
-    std::vector<LockResult> locks; // by wait, longest first
-    std::vector<HistogramResult> histograms; // by name
+    std::vector<LockResult> locks;            // by wait, longest first
+    std::vector<HistogramResult> histograms;  // by name
     std::map<std::string, uint64_t> counters; // function calls and kstats by their OpenZFS names
     AllocatorResult allocator;
     std::vector<TxgRow> txgs;
@@ -203,7 +205,8 @@ struct Progress {
 
 struct RunOptions {
     sim::Observer *observer = nullptr;
-    std::function<bool(const Progress &)> progress; // called now and then by the host's pace; false ends the run (interrupted)
+    std::function<bool(const Progress &)>
+        progress; // called now and then by the host's pace; false ends the run (interrupted)
 };
 
 // Never throws for what happens inside the simulation; the Scenario must have passed the reader.
