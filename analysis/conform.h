@@ -5,16 +5,14 @@
 // One table (conform.cpp) says which replayer reads which kind of file; a kind of trace is one function and one line.
 #pragma once
 
+#include "analysis/json.h"
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace analysis {
-
-using Json = nlohmann::ordered_json;
 
 // The file is JSON but not a trace that can be replayed: a mistake of the user, not a difference.
 struct BadTrace : std::runtime_error {
