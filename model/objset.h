@@ -1,0 +1,101 @@
+// An objset: one dataset's objects, reached through its meta-dnode, and the state of its object allocator.
+//
+// On disk an objset is a root block (objset_phys_t) that holds the meta-dnode's dnode_phys_t. In memory it keeps the lists
+// of dnodes that are dirty or freed in each txg, which sync works off. The allocator's cursors live in memory only: opening
+// the objset again starts them at 0.
+//
+// Followed: OpenZFS 81285582b9 (2016-05), 68cbd56e18 for the freed counter, dbeb879699 (2017-06) for the cursor per CPU.
+// Left out: user accounting, the intent log, properties, snapshots.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "model/dnode.h"
+#include "model/kstats.h"
+
+namespace dmu {
+
+struct spa_t;
+struct dsl_dataset_t;
+struct zio_root_t;
+
+struct objset_t {
+    objset_t(spa_t &spa, dsl_dataset_t &ds);
+    ~objset_t();
+    objset_t(const objset_t &) = delete;
+    objset_t &operator=(const objset_t &) = delete;
+
+    // immutable
+    spa_t &os_spa;
+    dsl_dataset_t *os_dsl_dataset;
+    uint64_t os_id; // takes the part of the objset's address in dbuf_hash
+    dnode_handle_t os_meta_dnode;
+
+    // in the sync thread
+    block_ref os_phys_buf; // the root block in memory
+    objset_phys_t *os_phys = nullptr;
+
+    kmutex_t os_lock{"os_lock"};
+    // under os_lock:
+    per_txg<list_t<dnode_t>> os_dirty_dnodes;
+    per_txg<list_t<dnode_t>> os_free_dnodes;
+    list_t<dnode_t> os_dnodes;
+    kcondvar_t os_evicted; // os_dnodes has become empty
+
+    // Written by sync, read and cleared by the allocator.
+    uint64_t os_freed_dnodes = 0;
+    racy<bool> os_rescan_dnodes{false};
+
+    kmutex_t os_obj_lock{"os_obj_lock"};
+    // under os_obj_lock:
+    uint64_t os_obj_next = 0;       // one cursor: the last number tried
+    uint64_t os_obj_next_chunk = 0; // cursor per CPU: where the next chunk begins
+    std::vector<atomic_uint64_t> os_obj_next_percpu; // the next number that CPU tries; changed without the lock
+
+    dnode_stats_t stats;
+    allocator_stats_t allocator;
+};
+
+inline dnode_t &DMU_META_DNODE(objset_t &os)
+{
+    return *os.os_meta_dnode.dnh_dnode;
+}
+inline bool DMU_OBJECT_IS_SPECIAL(uint64_t object)
+{
+    return static_cast<int64_t>(object) <= 0;
+}
+
+// A new objset in ds, dirty in tx's txg. REQUIRES: tx is the sync thread's own (dmu_tx_create_assigned).
+std::unique_ptr<objset_t> dmu_objset_create_impl(spa_t &spa, dsl_dataset_t &ds, dmu_tx_t &tx);
+// The objset that ds.ds_bp points at, read from disk.
+std::unique_ptr<objset_t> dmu_objset_open_impl(spa_t &spa, dsl_dataset_t &ds);
+// Throws away everything in memory. REQUIRES: nothing dirty, nothing held.
+void dmu_objset_evict(std::unique_ptr<objset_t> os);
+// Drops every dbuf that nobody uses.
+void dmu_objset_evict_dbufs(objset_t &os);
+bool dmu_objset_is_dirty(const objset_t &os, uint64_t txg);
+
+// Writes everything dirty in tx's txg; the new root is in ds_bp when it returns. REQUIRES: in the sync thread; writes are
+// issued under pio and may still be on their way.
+void dmu_objset_sync(objset_t &os, zio_root_t &pio, dmu_tx_t &tx);
+
+// ---- what the reports and checks read back from disk, at no simulated cost ----
+
+struct fill_level_t {
+    uint32_t level;              // of the blocks pointed at
+    std::vector<uint64_t> fills; // of the pointers, in block order, up to the highest block
+};
+struct meta_dnode_report_t {
+    std::vector<fill_level_t> levels; // from the top down to 1
+    std::vector<uint64_t> level0;     // pointers to dnode blocks; those of absent level-1 blocks are not listed
+    uint64_t level0_holes = 0;
+    uint64_t phys_maxblkid = 0;
+    uint32_t phys_nlevels = 0;
+    uint64_t used_objects = 0; // the root block's fill count
+};
+// Walks the synced tree. Recounted: every fill is computed from the blocks below instead of read from the pointer.
+meta_dnode_report_t meta_dnode_report(const objset_t &os, bool recounted = false);
+
+} // namespace dmu

@@ -1,0 +1,39 @@
+// The choices in effect, as objects: looked up once by name when a pool is made (variants.cpp holds the only tables).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "model/config.h"
+#include "model/eras.h"
+#include "model/variants/dbuf_hold.h"
+#include "model/variants/dnode_slots.h"
+#include "model/variants/next_offset.h"
+#include "model/variants/object_alloc.h"
+
+namespace dmu {
+
+struct variants_t {
+    // REQUIRES: every name in code is in its table (choices() lists them).
+    explicit variants_t(const code_config &code);
+
+    const era_t &era;
+    std::unique_ptr<const object_alloc_t> object_alloc;
+    std::unique_ptr<const percpu_cursor_t> percpu_cursor;
+    std::unique_ptr<const dbuf_hold_variant_t> dbuf_hold;
+    std::unique_ptr<const dnode_slots_t> dnode_slots;
+    std::unique_ptr<const next_offset_variant_t> next_offset;
+};
+
+struct choice_info {
+    const char *field; // of code_config: "object_alloc"
+    const char *name;  // "rescan"
+    const char *what;  // a sentence
+};
+// Every choice a scenario can make by name, for the reader, the schema and `list variants`.
+std::span<const choice_info> choices();
+bool is_choice(std::string_view field, std::string_view name);
+
+} // namespace dmu
