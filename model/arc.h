@@ -1,10 +1,10 @@
 // What the DMU sees of the ARC: buffers, whose they are, which list they are on.
 //
-// An arc_buf_t is one block in memory. It is anonymous (arc_anon) while nobody can find it by its place on disk: fresh, or
-// about to be changed. Once written or read it belongs to mru or mfu and is found again by its DVA. Header and buffer are
-// one here, because without snapshots and clones no block has two buffers. Followed: OpenZFS 81285582b9 (2016-05) for the
-// states and locks; 64b6c47d90 (2019-10) for arc_buf_access.
-// Left out: the L2ARC, ghost lists, compression, adaptation of the target sizes.
+// An arc_buf_t is one block in memory. It is anonymous (arc_anon) while nobody can find it by its place on disk: fresh,
+// or about to be changed. Once written or read it belongs to mru or mfu and is found again by its DVA. Header and
+// buffer are one here, because without snapshots and clones no block has two buffers. Followed: OpenZFS 81285582b9
+// (2016-05) for the states and locks; 64b6c47d90 (2019-10) for arc_buf_access. Left out: the L2ARC, ghost lists,
+// compression, adaptation of the target sizes.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,10 @@ enum class arc_state_t : uint8_t { anon, mru, mfu };
 
 struct arc_buf_t {
     block_ref b_data;
-    uint64_t b_dva = 0; // 0: anonymous
+    uint64_t b_dva = 0;               // 0: anonymous
     dmu_buf_impl_t *b_user = nullptr; // the dbuf that shows it; null: only cached
-    hrtime_t b_access{}; // of the last access that counted
-    list_node_t b_link; // on its state's list while no dbuf uses it
+    hrtime_t b_access{};              // of the last access that counted
+    list_node_t b_link;               // on its state's list while no dbuf uses it
     arc_state_t b_state = arc_state_t::anon;
     uint32_t b_mru_hits = 0;
     uint32_t b_mfu_hits = 0;

@@ -45,9 +45,9 @@ enum dmu_object_type_t : uint8_t {
 };
 
 struct blkptr_t {
-    uint64_t blk_dva = 0; // place on the simulated disk; 0: nothing there, a hole
+    uint64_t blk_dva = 0;   // place on the simulated disk; 0: nothing there, a hole
     uint64_t blk_birth = 0; // txg that wrote it; a hole may have one too: when it was punched
-    uint64_t blk_fill = 0; // dnodes in use below (meta-dnode), or blocks (everything else)
+    uint64_t blk_fill = 0;  // dnodes in use below (meta-dnode), or blocks (everything else)
     uint32_t blk_lsize = 0;
     uint8_t blk_level = 0;
     uint8_t blk_type = DMU_OT_NONE;

@@ -1,9 +1,9 @@
 // Blocks and the simulated disk's contents.
 //
-// A block is bytes of one of five kinds. It is counted, and shared between disk and memory from the moment it is written
-// until somebody writes to the memory copy: then the disk is given a copy of its own (block_store::unshare), and the
-// memory one keeps its address, so that db_blkptr and dn_phys may point into it as they do in OpenZFS. Two million
-// freshly synced dnodes therefore stand in memory once.
+// A block is bytes of one of five kinds. It is counted, and shared between disk and memory from the moment it is
+// written until somebody writes to the memory copy: then the disk is given a copy of its own (block_store::unshare),
+// and the memory one keeps its address, so that db_blkptr and dn_phys may point into it as they do in OpenZFS. Two
+// million freshly synced dnodes therefore stand in memory once.
 //
 // block_store is the disk as a table from place (DVA) to block. It has no notion of time: latency and bandwidth are
 // charged by whoever reads and writes (model/disk.h). A block freed in a txg stays readable until commit(), which the
@@ -40,14 +40,14 @@ struct alignas(8) block {
     const objset_phys_t *objset() const { return const_cast<block *>(this)->objset(); }
     size_t payload_bytes() const;
 
-private:
+  private:
     void *payload() { return this + 1; }
 };
 static_assert(sizeof(block) % alignof(blkptr_t) == 0, "the payload follows the header");
 
 // A counted reference to a block.
 class block_ref {
-public:
+  public:
     block_ref() = default;
     block_ref(const block_ref &other) : block_(other.block_)
     {
@@ -76,7 +76,7 @@ public:
     static block_ref make(block_kind kind, uint32_t size);
     block_ref copy() const;
 
-private:
+  private:
     explicit block_ref(block *adopted) : block_(adopted) {}
     static void destroy(block *gone);
 
@@ -84,7 +84,7 @@ private:
 };
 
 class block_store {
-public:
+  public:
     // Puts a block on disk; never returns 0.
     uint64_t write(block_ref contents);
     // REQUIRES: dva was written and not freed before the last commit.
@@ -98,7 +98,7 @@ public:
     uint64_t blocks_in_use() const { return in_use_; }
     uint64_t blocks_written() const { return written_; }
 
-private:
+  private:
     block_ref &slot(uint64_t dva);
 
     std::vector<block_ref> slots_{1}; // index 0 is never used: a DVA of 0 is a hole

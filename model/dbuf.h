@@ -1,9 +1,10 @@
 // dbufs: the blocks of objects in memory, found by (objset, object, level, blkid).
 //
-// A dbuf exists while somebody holds it, while it is dirty, and (2016) as long as the ARC keeps its buffer, or (since 2017)
-// as long as it stays in the dbuf cache. It hangs below the dbuf that holds its block pointer (db_parent) and keeps it held.
-// What changes in a txg is a dirty record; records hang below their parent's record, so that sync walks the tree from the
-// top and writes it from the bottom, and each write_ready computes the fill count its parent will see.
+// A dbuf exists while somebody holds it, while it is dirty, and (2016) as long as the ARC keeps its buffer, or (since
+// 2017) as long as it stays in the dbuf cache. It hangs below the dbuf that holds its block pointer (db_parent) and
+// keeps it held. What changes in a txg is a dirty record; records hang below their parent's record, so that sync walks
+// the tree from the top and writes it from the bottom, and each write_ready computes the fill count its parent will
+// see.
 //
 // Followed: OpenZFS 81285582b9 (2016-05); differences of later code bases are choices (model/eras.h, model/variants/).
 // Left out: spill blocks, dmu_sync and overrides, nopwrite, compression, prefetch streams.
@@ -90,7 +91,7 @@ struct dmu_buf_impl_t {
     zfs_refcount_t db_holds;
     void *db_data = nullptr; // db_buf's payload, or the bonus words
     arc_buf_t *db_buf = nullptr;
-    dbuf_dirty_record_t *db_last_dirty = nullptr; // newest first
+    dbuf_dirty_record_t *db_last_dirty = nullptr;   // newest first
     dbuf_dirty_record_t *db_data_pending = nullptr; // being written
     dmu_buf_user_t *db_user = nullptr;
     kmutex_t db_mtx{"db_mtx"};
@@ -118,7 +119,7 @@ void dbuf_rele(dmu_buf_impl_t &db);
 
 // A held dbuf; gives the hold back at the end of its scope.
 class [[nodiscard]] dbuf_hold_t {
-public:
+  public:
     dbuf_hold_t() = default;
     explicit dbuf_hold_t(dmu_buf_impl_t *held) : db_(held) {}
     dbuf_hold_t(dbuf_hold_t &&other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
@@ -141,7 +142,7 @@ public:
             dbuf_rele(*std::exchange(db_, nullptr));
     }
 
-private:
+  private:
     dmu_buf_impl_t *db_ = nullptr;
 };
 

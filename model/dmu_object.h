@@ -16,8 +16,8 @@ uint64_t dmu_object_alloc(objset_t &os, const dnode_spec &spec, dmu_tx_t &tx);
 Result<> dmu_object_claim(objset_t &os, uint64_t object, const dnode_spec &spec, dmu_tx_t &tx);
 // ENOENT: there is no such object.
 Result<> dmu_object_free(objset_t &os, uint64_t object, dmu_tx_t &tx);
-// The next object after `object` that is allocated (or, hole: free) on disk, and younger than txg. ESRCH: none; offset as
-// the search left it.
+// The next object after `object` that is allocated (or, hole: free) on disk, and younger than txg. ESRCH: none; offset
+// as the search left it.
 struct object_next_t {
     int error;
     uint64_t object;

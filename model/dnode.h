@@ -2,12 +2,12 @@
 //
 // The dnodes of an objset lie in the blocks of its meta-dnode, 32 slots a block. The dbuf of such a block carries
 // dnode_children_t: a handle a slot, with a lock of its own (zrlock), through which a dnode_t is found, made and moved.
-// What a transaction changes stands in dnode_t at once and in dnode_phys_t only when its txg syncs: an object allocated in
-// an open txg is taken for whoever holds its slot, and free for whoever reads the block. That gap is what the allocator's
-// search stumbles over.
+// What a transaction changes stands in dnode_t at once and in dnode_phys_t only when its txg syncs: an object allocated
+// in an open txg is taken for whoever holds its slot, and free for whoever reads the block. That gap is what the
+// allocator's search stumbles over.
 //
-// Followed: OpenZFS 81285582b9 (2016-05). How a slot is judged free is a choice (model/variants/dnode_slots.h), and so is
-// the search (model/variants/next_offset.h). Left out: dnodes of more than one slot, spill blocks, moving dnodes,
+// Followed: OpenZFS 81285582b9 (2016-05). How a slot is judged free is a choice (model/variants/dnode_slots.h), and so
+// is the search (model/variants/next_offset.h). Left out: dnodes of more than one slot, spill blocks, moving dnodes,
 // raw bonus contents beyond a few words, user accounting.
 #pragma once
 
@@ -124,7 +124,7 @@ void dnode_rele(dnode_t &dn);
 
 // A held dnode; gives the hold back at the end of its scope.
 class [[nodiscard]] dnode_hold_t {
-public:
+  public:
     dnode_hold_t() = default;
     explicit dnode_hold_t(dnode_t *held) : dn_(held) {}
     dnode_hold_t(dnode_hold_t &&other) noexcept : dn_(std::exchange(other.dn_, nullptr)) {}
@@ -147,7 +147,7 @@ public:
             dnode_rele(*std::exchange(dn_, nullptr));
     }
 
-private:
+  private:
     dnode_t *dn_ = nullptr;
 };
 
@@ -164,8 +164,8 @@ void dnode_rele_and_unlock(dnode_t &dn);
 
 struct dnode_spec {
     dmu_object_type_t type = DMU_OT_UINT64_OTHER;
-    uint32_t blocksize = 0;            // 0: 512
-    uint32_t indirect_blockshift = 0;  // 0: the dataset's
+    uint32_t blocksize = 0;           // 0: 512
+    uint32_t indirect_blockshift = 0; // 0: the dataset's
     dmu_object_type_t bonustype = DMU_OT_NONE;
     uint32_t bonuslen = 0;
     uint32_t slots = DNODE_MIN_SLOTS;
@@ -177,7 +177,8 @@ void dnode_free(dnode_t &dn, dmu_tx_t &tx);
 void dnode_free_range(dnode_t &dn, uint64_t off, uint64_t len, dmu_tx_t &tx);
 void dnode_setdirty(dnode_t &dn, dmu_tx_t &tx);
 Result<> dnode_set_blksz(dnode_t &dn, uint64_t size, uint32_t ibs, dmu_tx_t &tx);
-// Grows the object to hold blkid. have_read: dn_struct_rwlock is held as reader, else as writer; it may be dropped between.
+// Grows the object to hold blkid. have_read: dn_struct_rwlock is held as reader, else as writer; it may be dropped
+// between.
 void dnode_new_blkid(dnode_t &dn, uint64_t blkid, dmu_tx_t &tx, bool have_read);
 bool dnode_block_freed(dnode_t &dn, uint64_t blkid);
 
@@ -187,9 +188,10 @@ struct next_offset_t {
     int error;       // 0 or ESRCH
     uint64_t offset; // where the search ended, whatever the error
 };
-// The next hole, data or sparse stretch at or after (BACKWARDS: at or before) offset. blkfill: dnodes or blocks expected
-// in a full level-0 block. txg: only what is younger.
-next_offset_t dnode_next_offset(dnode_t &dn, uint32_t flags, uint64_t offset, uint32_t minlvl, uint64_t blkfill, uint64_t txg);
+// The next hole, data or sparse stretch at or after (BACKWARDS: at or before) offset. blkfill: dnodes or blocks
+// expected in a full level-0 block. txg: only what is younger.
+next_offset_t dnode_next_offset(dnode_t &dn, uint32_t flags, uint64_t offset, uint32_t minlvl, uint64_t blkfill,
+                                uint64_t txg);
 
 // ---- sync and eviction ----
 

@@ -59,7 +59,8 @@ constexpr era_t zol_2016_08 = [] {
     era_t era = zol_2016_05_rescan;
     era.name = "zol-2016-08";
     era.commit = "8bea98150";
-    era.what = "ZFS on Linux in user space, July 2016: dnodes may take several slots, so holds look at the earlier ones";
+    era.what =
+        "ZFS on Linux in user space, July 2016: dnodes may take several slots, so holds look at the earlier ones";
     era.walk_earlier_slots = true;
     return era;
 }();

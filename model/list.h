@@ -27,7 +27,7 @@ inline bool list_link_active(const list_node_t &node)
 
 template <class T>
 class list_t {
-public:
+  public:
     // offset: bytes from the element's start to the node this list uses.
     explicit list_t(size_t offset) : offset_(static_cast<uint32_t>(offset)) { head_.prev = head_.next = &head_; }
     list_t(const list_t &) = delete;
@@ -53,7 +53,7 @@ public:
         gone->prev = gone->next = nullptr;
     }
 
-private:
+  private:
     list_node_t *node(const T *item) const
     {
         return reinterpret_cast<list_node_t *>(reinterpret_cast<uintptr_t>(item) + offset_);

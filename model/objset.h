@@ -1,11 +1,11 @@
 // An objset: one dataset's objects, reached through its meta-dnode, and the state of its object allocator.
 //
-// On disk an objset is a root block (objset_phys_t) that holds the meta-dnode's dnode_phys_t. In memory it keeps the lists
-// of dnodes that are dirty or freed in each txg, which sync works off. The allocator's cursors live in memory only: opening
-// the objset again starts them at 0.
+// On disk an objset is a root block (objset_phys_t) that holds the meta-dnode's dnode_phys_t. In memory it keeps the
+// lists of dnodes that are dirty or freed in each txg, which sync works off. The allocator's cursors live in memory
+// only: opening the objset again starts them at 0.
 //
-// Followed: OpenZFS 81285582b9 (2016-05), 68cbd56e18 for the freed counter, dbeb879699 (2017-06) for the cursor per CPU.
-// Left out: user accounting, the intent log, properties, snapshots.
+// Followed: OpenZFS 81285582b9 (2016-05), 68cbd56e18 for the freed counter, dbeb879699 (2017-06) for the cursor per
+// CPU. Left out: user accounting, the intent log, properties, snapshots.
 #pragma once
 
 #include <cstdint>
@@ -50,8 +50,8 @@ struct objset_t {
 
     kmutex_t os_obj_lock{"os_obj_lock"};
     // under os_obj_lock:
-    uint64_t os_obj_next = 0;       // one cursor: the last number tried
-    uint64_t os_obj_next_chunk = 0; // cursor per CPU: where the next chunk begins
+    uint64_t os_obj_next = 0;                        // one cursor: the last number tried
+    uint64_t os_obj_next_chunk = 0;                  // cursor per CPU: where the next chunk begins
     std::vector<atomic_uint64_t> os_obj_next_percpu; // the next number that CPU tries; changed without the lock
 
     dnode_stats_t stats;
@@ -77,8 +77,8 @@ void dmu_objset_evict(std::unique_ptr<objset_t> os);
 void dmu_objset_evict_dbufs(objset_t &os);
 bool dmu_objset_is_dirty(const objset_t &os, uint64_t txg);
 
-// Writes everything dirty in tx's txg; the new root is in ds_bp when it returns. REQUIRES: in the sync thread; writes are
-// issued under pio and may still be on their way.
+// Writes everything dirty in tx's txg; the new root is in ds_bp when it returns. REQUIRES: in the sync thread; writes
+// are issued under pio and may still be on their way.
 void dmu_objset_sync(objset_t &os, zio_root_t &pio, dmu_tx_t &tx);
 
 // ---- what the reports and checks read back from disk, at no simulated cost ----

@@ -11,13 +11,15 @@
 namespace dmu {
 
 class dbuf_hold_variant_t {
-public:
+  public:
     virtual ~dbuf_hold_variant_t() = default;
 
     // The outermost call.
-    virtual Result<dbuf_hold_t> hold(dnode_t &dn, uint8_t level, uint64_t blkid, bool fail_sparse, bool fail_uncached) const = 0;
+    virtual Result<dbuf_hold_t> hold(dnode_t &dn, uint8_t level, uint64_t blkid, bool fail_sparse,
+                                     bool fail_uncached) const = 0;
     // The call for the parent, from within dbuf_findbp at `depth`.
-    virtual Result<dbuf_hold_t> hold_parent(dnode_t &dn, uint8_t level, uint64_t blkid, bool fail_sparse, uint32_t depth) const = 0;
+    virtual Result<dbuf_hold_t> hold_parent(dnode_t &dn, uint8_t level, uint64_t blkid, bool fail_sparse,
+                                            uint32_t depth) const = 0;
 };
 
 } // namespace dmu

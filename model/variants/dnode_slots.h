@@ -8,13 +8,13 @@
 namespace dmu {
 
 class dnode_slots_t {
-public:
+  public:
     virtual ~dnode_slots_t() = default;
 
     // The dnode in slot idx of db's block, held for the caller with the slot's zrlock and dn_mtx released, or why not.
     // REQUIRES: db is held and read; children are its handles.
-    virtual Result<dnode_hold_t> hold_slot(objset_t &os, uint64_t object, dmu_buf_impl_t &db, dnode_children_t &children,
-                                           uint32_t flag, uint32_t slots) const = 0;
+    virtual Result<dnode_hold_t> hold_slot(objset_t &os, uint64_t object, dmu_buf_impl_t &db,
+                                           dnode_children_t &children, uint32_t flag, uint32_t slots) const = 0;
 };
 
 } // namespace dmu
