@@ -1,0 +1,50 @@
+// Three answers to the wish to become a writer.
+//
+// refuse: never, as in user space and in kernels whose lock cannot; the caller drops leaf and header and comes back by the
+// front door. atomic: if nobody else reads, without ever letting go. drop-and-retake: an emulation that gives the reader
+// lock up and waits for the writer's while the leaf is still held. That turns the order of the locks round (header before
+// leaf, everywhere else), and a second thread that has the header as writer and wants the leaf closes the ring.
+#include "model/variants/zap_upgrade.h"
+
+#include "model/variants/zap_variants.h"
+
+namespace dmu {
+
+namespace {
+
+class refuse final : public zap_upgrade_t {
+    bool zap_rw_tryupgrade(rw_guard_t &) const override { return false; }
+};
+
+class atomic final : public zap_upgrade_t {
+    bool zap_rw_tryupgrade(rw_guard_t &guard) const override { return rw_tryupgrade(guard); }
+};
+
+class drop_and_retake final : public zap_upgrade_t {
+    bool zap_rw_tryupgrade(rw_guard_t &guard) const override
+    {
+        krwlock_t &lock = guard.lock();
+        guard.exit();
+        guard = rw_enter(lock, RW_WRITER);
+        return true;
+    }
+};
+
+} // namespace
+
+std::unique_ptr<const zap_upgrade_t> make_zap_upgrade_refuse()
+{
+    return std::make_unique<refuse>();
+}
+
+std::unique_ptr<const zap_upgrade_t> make_zap_upgrade_atomic()
+{
+    return std::make_unique<atomic>();
+}
+
+std::unique_ptr<const zap_upgrade_t> make_zap_upgrade_drop_and_retake()
+{
+    return std::make_unique<drop_and_retake>();
+}
+
+} // namespace dmu
