@@ -21,6 +21,7 @@ struct code_config {
     bool walk_earlier_slots = false;    // dnode_hold_impl looks at every slot before the wanted one
     bool rw_upgrade_can_succeed = true; // rw_tryupgrade: kernel yes, user space never
     bool zap_shrink = false;            // zap_remove merges emptied sibling leaves
+    bool hold_free_whole_range = false; // dmu_tx_hold_free counts level-1 blocks that do not exist (before zfs#3064)
     bool dbuf_cache = false;            // released dbufs are kept on an LRU of their own
     std::string create_path = "zpl";    // zpl | dmu
 };

@@ -58,7 +58,7 @@ class vdev_t {
     };
     struct flight_t {
         hrtime_t done;
-        uint64_t first, count; // of the writes it carries
+        uint64_t count; // of the writes it carries
     };
 
     hrtime_t transfer(uint64_t bytes);

@@ -19,6 +19,7 @@
 #include <memory>
 #include <string_view>
 
+#include "model/blkptr.h"
 #include "model/dsl_pool.h"
 #include "model/result.h"
 #include "model/txg.h"
@@ -30,8 +31,14 @@ struct objset_t;
 struct dmu_buf_impl_t;
 struct dmu_tx_t;
 
+// What the system-attribute layer keeps of an objset; zeroes where a file system has none.
+struct sa_os_t {
+    uint64_t sa_master_obj = 0;      // the ZAP that names the other two
+    uint64_t sa_layout_attr_obj = 0; // the ZAP of attribute layouts
+    uint64_t sa_reg_attr_obj = 0;    // the ZAP of registered attributes
+};
+
 constexpr uint64_t DMU_NEW_OBJECT = ~0ull;
-constexpr uint64_t DMU_OBJECT_END = ~0ull;
 constexpr uint64_t DMU_MAX_ACCESS = 64ull << 20;
 constexpr uint64_t DMU_MAX_DELETEBLKCNT = 20480;
 constexpr uint64_t TX_HOLDS_MAX = 32; // a rename has 9; more in one transaction is a mistake
@@ -69,7 +76,6 @@ struct dmu_tx_hold_t {
 
 struct dmu_tx_t {
     dmu_tx_t() = default; // by dmu_tx_create and dmu_tx_create_assigned only
-    ~dmu_tx_t();
     dmu_tx_t(const dmu_tx_t &) = delete;
     dmu_tx_t &operator=(const dmu_tx_t &) = delete;
 

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "model/blkptr.h"
 #include "model/config.h"
 #include "model/disk.h"
 #include "model/result.h"
@@ -20,7 +21,6 @@ namespace dmu {
 
 struct objset_t;
 struct dnode_t;
-struct blkptr_t;
 struct dmu_tx_t;
 struct dsl_pool_t;
 struct spa_t;
@@ -45,6 +45,7 @@ struct dsl_dataset_t {
 
     dsl_dir_t *ds_dir;
     objset_t *ds_objset = nullptr;
+    blkptr_t ds_bp; // the objset's root block on disk; the sync thread's
     txg_node_t<dsl_dataset_t> ds_dirty_link;
     uint64_t ds_prev_snap_txg = 0; // there are no snapshots
 

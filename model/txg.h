@@ -65,6 +65,7 @@ struct tx_state_t {
     kcondvar_t tx_quiesce_more_cv;
     kcondvar_t tx_quiesce_done_cv;
     kcondvar_t tx_exit_cv;
+    kcondvar_t tx_open_cv; // the next group is open, though the one before still has holders
     uint32_t tx_threads = 0;
     bool tx_exiting = false;
 
@@ -93,7 +94,7 @@ void txg_wait_synced(dsl_pool_t &dp, uint64_t txg); // 0: what is open now, and 
 void txg_wait_open(dsl_pool_t &dp, uint64_t txg);   // 0: the one after what is open now
 void txg_quiesce_begin(dsl_pool_t &dp); // asks for the open group to be synced; returns when the next is open
 void txg_kick(dsl_pool_t &dp);          // asks that the open group be closed, if nothing is on its way
-void txg_delay(dsl_pool_t &dp, uint64_t txg, uint64_t delay_ns);
+void txg_delay(dsl_pool_t &dp, uint64_t txg, Duration delay);
 bool txg_stalled(dsl_pool_t &dp);
 bool txg_sync_waiting(dsl_pool_t &dp);
 
