@@ -160,7 +160,111 @@ namespace dmu {
     X(spa_sync, "spa_sync", 2000, assumed, 0, "G: once a txg")
 
 // ---- ZAP, ZPL ----
-#define COSTS_ZAP(X) X(zap_lookup, "zap_lookup", 8, recorded, 0, "C")
+#define COSTS_ZAP(X)                                                                                                   \
+    X(dmu_buf_hold, "dmu_buf_hold", 28, recorded, 0, "C")                                                              \
+    X(dmu_buf_hold_noread, "dmu_buf_hold_noread", 42, recorded, 0, "C")                                                \
+    X(dmu_buf_hold_by_dnode, "dmu_buf_hold_by_dnode", 22, recorded, 0, "D: 44 with the next, which was inlined")       \
+    X(dmu_buf_hold_noread_by_dnode, "dmu_buf_hold_noread_by_dnode", 22, recorded, 0, "D")                              \
+    X(dmu_buf_rele, "dmu_buf_rele", 13, recorded, 0, "C")                                                              \
+    X(dmu_buf_freeable, "dmu_buf_freeable", 7, recorded, 0, "D")                                                       \
+    X(dmu_buf_dnode_enter, "dmu_buf_dnode_enter", 4, assumed, 0, "G: inlined")                                         \
+    X(dmu_buf_dnode_exit, "dmu_buf_dnode_exit", 4, assumed, 0, "G: inlined")                                           \
+    X(dmu_buf_get_objset, "dmu_buf_get_objset", 3, assumed, 0, "G: inlined")                                           \
+    X(dmu_object_info_from_db, "dmu_object_info_from_db", 31, recorded, 0, "C")                                        \
+    X(dmu_object_set_blocksize, "dmu_object_set_blocksize", 28, recorded, 0, "C: 3.5 in eight microzap adds, one of which grows the block")\
+    X(dmu_free_range, "dmu_free_range", 30, assumed, 0, "G")                                                           \
+    X(dmu_prefetch, "dmu_prefetch", 40, assumed, 0, "G")                                                               \
+    X(zap_lookup, "zap_lookup", 8, recorded, 0, "C")                                                                   \
+    X(zap_lookup_norm, "zap_lookup_norm", 17, recorded, 0, "C: 60 with zap_lookup_impl, which was inlined")            \
+    X(zap_lookup_impl, "zap_lookup_impl", 43, recorded, 0, "D")                                                        \
+    X(zap_lookup_by_dnode, "zap_lookup_by_dnode", 8, recorded, 0, "D: 42 with the next, which was inlined")            \
+    X(zap_lookup_norm_by_dnode, "zap_lookup_norm_by_dnode", 34, recorded, 0, "D")                                      \
+    X(zap_contains, "zap_contains", 20, assumed, 0, "G")                                                               \
+    X(zap_length, "zap_length", 60, assumed, 0, "G")                                                                   \
+    X(zap_count, "zap_count", 40, assumed, 0, "G")                                                                     \
+    X(zap_get_stats, "zap_get_stats", 200, assumed, 0, "G")                                                            \
+    X(zap_add, "zap_add", 66, recorded, 0, "C")                                                                        \
+    X(zap_update, "zap_update", 67, recorded, 0, "C")                                                                  \
+    X(zap_remove, "zap_remove", 3, recorded, 0, "C")                                                                   \
+    X(zap_remove_norm, "zap_remove_norm", 54, recorded, 0, "C")                                                        \
+    X(zap_count_write, "zap_count_write", 54, recorded, 0, "C")                                                        \
+    X(zap_count_write_by_dnode, "zap_count_write_by_dnode", 47, recorded, 0, "D")                                      \
+    X(zap_lockdir, "zap_lockdir", 38, recorded, 0, "C")                                                                \
+    X(zap_lockdir_by_dnode, "zap_lockdir_by_dnode", 29, recorded, 0, "D")                                              \
+    X(zap_lockdir_impl, "zap_lockdir_impl", 61, recorded, 0, "C")                                                      \
+    X(zap_unlockdir, "zap_unlockdir", 10, assumed, 0, "G: inlined")                                                    \
+    X(zap_tryupgradedir, "zap_tryupgradedir", 10, assumed, 0, "G: inlined")                                            \
+    X(zap_name_alloc, "zap_name_alloc", 40, recorded, 0, "C")                                                          \
+    X(zap_name_free, "zap_name_free", 5, assumed, 0, "G: inlined")                                                     \
+    X(zap_hash, "zap_hash", 100, recorded, 0, "C: names of nine characters")                                           \
+    X(zap_hashbits, "zap_hashbits", 0, recorded, 0, "in zap_hash")                                                     \
+    X(zap_getflags, "zap_getflags", 0, recorded, 0, "in its callers")                                                  \
+    X(zap_create, "zap_create", 30, assumed, 0, "G")                                                                   \
+    X(zap_destroy, "zap_destroy", 5, assumed, 0, "G")                                                                  \
+    X(zap_cursor_retrieve, "zap_cursor_retrieve", 60, assumed, 0, "G")                                                 \
+    X(zap_cursor_advance, "zap_cursor_advance", 4, assumed, 0, "G")                                                    \
+    X(zap_cursor_serialize, "zap_cursor_serialize", 12, assumed, 0, "G")                                               \
+    X(zap_cursor_fini, "zap_cursor_fini", 15, assumed, 0, "G")                                                         \
+    X(mzap_open, "mzap_open", 100, assumed, 0, "G: an entry costs zap_name_alloc and mze_insert on top")               \
+    X(mzap_create_impl, "mzap_create_impl", 40, assumed, 0, "G")                                                       \
+    X(mzap_upgrade, "mzap_upgrade", 200, assumed, 0, "G")                                                              \
+    X(mzap_addent, "mzap_addent", 586, recorded, 0, "C: ten entries")                                                  \
+    X(mze_find, "mze_find", 36, recorded, 0, "C")                                                                      \
+    X(mze_find_unused_cd, "mze_find_unused_cd", 40, assumed, 0, "G: inlined")                                          \
+    X(mze_insert, "mze_insert", 80, assumed, 0, "G: inlined")                                                          \
+    X(mze_remove, "mze_remove", 60, assumed, 0, "G")                                                                   \
+    X(mze_destroy, "mze_destroy", 20, assumed, 0, "G")                                                                 \
+    X(zap_match, "zap_match", 20, assumed, 0, "G: inlined")                                                            \
+    X(fzap_lookup, "fzap_lookup", 50, recorded, 0, "C: a miss")                                                        \
+    X(fzap_length, "fzap_length", 50, assumed, 0, "G: as fzap_lookup")                                                 \
+    X(fzap_add, "fzap_add", 25, recorded, 0, "C")                                                                      \
+    X(fzap_add_cd, "fzap_add_cd", 77, recorded, 0, "C")                                                                \
+    X(fzap_update, "fzap_update", 72, recorded, 0, "C")                                                                \
+    X(fzap_remove, "fzap_remove", 51, recorded, 0, "C")                                                                \
+    X(fzap_count, "fzap_count", 15, assumed, 0, "G")                                                                   \
+    X(fzap_count_write, "fzap_count_write", 48, recorded, 0, "C")                                                      \
+    X(fzap_check, "fzap_check", 0, recorded, 0, "in its callers")                                                      \
+    X(fzap_checkname, "fzap_checkname", 0, recorded, 0, "in its callers")                                              \
+    X(fzap_checksize, "fzap_checksize", 0, recorded, 0, "in its callers")                                              \
+    X(fzap_cursor_retrieve, "fzap_cursor_retrieve", 80, assumed, 0, "G")                                               \
+    X(fzap_get_stats, "fzap_get_stats", 100, assumed, 0, "G")                                                          \
+    X(fzap_upgrade, "fzap_upgrade", 2100, assumed, 0, "G: clears 16 KiB and writes 1,024 pointers")                    \
+    X(zap_increment_num_entries, "zap_increment_num_entries", 15, assumed, 0, "G: inlined")                            \
+    X(zap_deref_leaf, "zap_deref_leaf", 42, recorded, 0, "C")                                                          \
+    X(zap_idx_to_blk, "zap_idx_to_blk", 10, recorded, 0, "C: 57 with zap_table_load, which was inlined")               \
+    X(zap_table_load, "zap_table_load", 47, recorded, 0, "C")                                                          \
+    X(zap_table_store, "zap_table_store", 50, assumed, 0, "G")                                                         \
+    X(zap_table_grow, "zap_table_grow", 120, assumed, 0, "G")                                                          \
+    X(zap_ptrtbl_transfer, "zap_ptrtbl_transfer", 4096, assumed, 0, "G: 1,024 pointers, each stored twice")            \
+    X(zap_grow_ptrtbl, "zap_grow_ptrtbl", 50, assumed, 0, "G")                                                         \
+    X(zap_set_idx_to_blk, "zap_set_idx_to_blk", 10, assumed, 0, "G")                                                   \
+    X(zap_allocate_blocks, "zap_allocate_blocks", 6, assumed, 0, "G")                                                  \
+    X(zap_get_leaf_byblk, "zap_get_leaf_byblk", 48, recorded, 0, "C")                                                  \
+    X(zap_open_leaf, "zap_open_leaf", 60, assumed, 0, "G")                                                             \
+    X(zap_create_leaf, "zap_create_leaf", 60, assumed, 0, "G")                                                         \
+    X(zap_put_leaf, "zap_put_leaf", 8, assumed, 0, "G: inlined")                                                       \
+    X(zap_put_leaf_maybe_grow_ptrtbl, "zap_put_leaf_maybe_grow_ptrtbl", 37, recorded, 0, "C")                          \
+    X(zap_expand_leaf, "zap_expand_leaf", 150, assumed, 0, "G")                                                        \
+    X(zap_leaf_init, "zap_leaf_init", 1300, assumed, 0, "G: 638 chunks")                                               \
+    X(zap_memset, "zap_memset", 1024, assumed, 0, "G: the hash table of a leaf, byte by byte")                         \
+    X(zap_leaf_lookup, "zap_leaf_lookup", 66, recorded, 0, "D: the comparison of the name included")                   \
+    X(zap_leaf_lookup_closest, "zap_leaf_lookup_closest", 120, assumed, 0, "G")                                        \
+    X(zap_leaf_array_match, "zap_leaf_array_match", 0, recorded, 0, "in zap_leaf_lookup")                              \
+    X(zap_leaf_array_create, "zap_leaf_array_create", 178, recorded, 0, "C: 356 for a name of nine characters and one integer")\
+    X(zap_leaf_array_free, "zap_leaf_array_free", 10, assumed, 0, "G")                                                 \
+    X(zap_leaf_array_read, "zap_leaf_array_read", 40, assumed, 0, "G")                                                 \
+    X(zap_leaf_chunk_alloc, "zap_leaf_chunk_alloc", 0, recorded, 0, "in zap_leaf_array_create and zap_entry_create")   \
+    X(zap_leaf_chunk_free, "zap_leaf_chunk_free", 15, assumed, 0, "G")                                                 \
+    X(zap_leaf_rehash_entry, "zap_leaf_rehash_entry", 15, assumed, 0, "G")                                             \
+    X(zap_leaf_transfer_array, "zap_leaf_transfer_array", 25, assumed, 0, "G")                                         \
+    X(zap_leaf_transfer_entry, "zap_leaf_transfer_entry", 30, assumed, 0, "G")                                         \
+    X(zap_leaf_split, "zap_leaf_split", 2600, assumed, 0, "G: 638 chunks")                                             \
+    X(zap_entry_create, "zap_entry_create", 153, recorded, 0, "C")                                                     \
+    X(zap_entry_update, "zap_entry_update", 76, recorded, 0, "C")                                                      \
+    X(zap_entry_remove, "zap_entry_remove", 75, recorded, 0, "D")                                                      \
+    X(zap_entry_read, "zap_entry_read", 23, recorded, 0, "C: fzap_lookup, a hit against a miss")                       \
+    X(zap_entry_read_name, "zap_entry_read_name", 5, assumed, 0, "G: inlined")                                         \
+    X(ldv, "ldv", 0, recorded, 0, "in zap_leaf_array_create")
 
 #define COSTS(X) COSTS_DMU(X) COSTS_TX(X) COSTS_ZAP(X)
 
