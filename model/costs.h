@@ -103,6 +103,8 @@ namespace dmu {
     X(dmu_tx_is_syncing, "dmu_tx_is_syncing", 3, assumed, 0, "G: inlined in every recording")                          \
     X(dmu_tx_hold_object_impl, "dmu_tx_hold_object_impl", 48, recorded, 0,                                             \
       "C: mean of the three of a create; 30 without a dnode, 39 with, 51 claimed")                                     \
+    X(dmu_tx_hold_dnode_impl, "dmu_tx_hold_dnode_impl", 40, assumed, 0,                                                \
+      "G: dmu_tx_hold_object_impl without the look-up")                                                                \
     X(dmu_tx_count_dnode, "dmu_tx_count_dnode", 20, recorded, 0, "C: a new object")                                    \
     X(dmu_tx_count_write, "dmu_tx_count_write", 150, assumed, 0, "G")                                                  \
     X(dmu_tx_count_free, "dmu_tx_count_free", 150, assumed, 0, "G")                                                    \

@@ -75,14 +75,6 @@ uint64_t dmu_tx_get_txg(const dmu_tx_t &tx)
     return tx.tx_txg;
 }
 
-void dmu_tx_add_new_object(dmu_tx_t &tx, objset_t &os, uint64_t object)
-{
-    Probe probe{Fn::dmu_tx_add_new_object};
-    // The sync thread may change anything, and a hold on a dnode would only be in its way.
-    if (!dmu_tx_is_syncing(tx))
-        dmu_tx_hold_object_impl(tx, os, object, THT_NEWOBJECT, 0, 0);
-}
-
 // --- the write throttle
 // -----------------------------------------------------------------------------------------------
 

@@ -131,6 +131,8 @@ void dmu_tx_count_dnode(dmu_tx_hold_t &txh);
 // After success the transaction must be committed, after a failure aborted (or waited for and assigned again).
 Result<> dmu_tx_assign(dmu_tx_t &tx, txg_how_t txg_how);
 void dmu_tx_wait(dmu_tx_t &tx);
+// How long a transaction has to take with so many bytes dirty. REQUIRES: dirty < dirty_data_max.
+Duration dmu_tx_delay_time(const pool_config &config, uint64_t dirty);
 void dmu_tx_commit(dmu_tx_ptr tx);
 void dmu_tx_abort(dmu_tx_ptr tx);
 

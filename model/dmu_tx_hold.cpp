@@ -127,32 +127,63 @@ void count_new_blocks(dmu_tx_hold_t &txh, uint64_t off, uint64_t len, shift_rang
 
 } // namespace
 
-dmu_tx_hold_t *dmu_tx_hold_object_impl(dmu_tx_t &tx, objset_t &os, uint64_t object, dmu_tx_hold_type type,
-                                       uint64_t arg1, uint64_t arg2)
+namespace {
+
+// Adds a hold of dn (null: a new object), which the caller has referenced. An object that joins an assigned transaction
+// has just been allocated by it: nobody else can have claimed it.
+dmu_tx_hold_t *add_hold(dmu_tx_t &tx, dnode_t *dn, dmu_tx_hold_type type, uint64_t arg1, uint64_t arg2)
 {
-    Probe probe{Fn::dmu_tx_hold_object_impl};
-    dnode_t *dn = nullptr;
-    if (object != DMU_NEW_OBJECT) {
-        Result<dnode_hold_t> hold = dnode_hold(os, object);
-        if (!hold) {
-            tx.tx_err = hold.error();
-            return nullptr;
-        }
-        dn = hold->keep();
-        // An object that joins an assigned transaction has just been allocated by it: nobody else can have claimed it.
-        if (tx.tx_txg != 0) {
-            auto held = mutex_enter(dn->dn_mtx);
-            VERIFY3(dn->dn_assigned_txg, ==, 0u);
-            dn->dn_assigned_txg = tx.tx_txg;
-            zfs_refcount_add(dn->dn_tx_holds);
-        }
+    if (dn != nullptr && tx.tx_txg != 0) {
+        auto held = mutex_enter(dn->dn_mtx);
+        VERIFY3(dn->dn_assigned_txg, ==, 0u);
+        dn->dn_assigned_txg = tx.tx_txg;
+        zfs_refcount_add(dn->dn_tx_holds);
     }
 
     kmem_zalloc(sizeof_dmu_tx_hold);
     VERIFY3(tx.tx_hold_count, <, TX_HOLDS_MAX);
     dmu_tx_hold_t &txh = tx.tx_holds[tx.tx_hold_count++];
-    txh = {.txh_tx = &tx, .txh_dnode = dn, .txh_arg1 = arg1, .txh_arg2 = arg2, .txh_type = type};
+    txh = {};
+    txh.txh_tx = &tx;
+    txh.txh_dnode = dn;
+    txh.txh_arg1 = arg1;
+    txh.txh_arg2 = arg2;
+    txh.txh_type = type;
     return &txh;
+}
+
+} // namespace
+
+dmu_tx_hold_t *dmu_tx_hold_object_impl(dmu_tx_t &tx, objset_t &os, uint64_t object, dmu_tx_hold_type type,
+                                       uint64_t arg1, uint64_t arg2)
+{
+    Probe probe{Fn::dmu_tx_hold_object_impl};
+    if (object == DMU_NEW_OBJECT)
+        return add_hold(tx, nullptr, type, arg1, arg2);
+    Result<dnode_hold_t> hold = dnode_hold(os, object);
+    if (!hold) {
+        tx.tx_err = hold.error();
+        return nullptr;
+    }
+    return add_hold(tx, hold->keep(), type, arg1, arg2);
+}
+
+void dmu_tx_add_new_object(dmu_tx_t &tx, objset_t &os, uint64_t object)
+{
+    Probe probe{Fn::dmu_tx_add_new_object};
+    // The sync thread may change anything, and a hold on a dnode would only be in its way.
+    if (!dmu_tx_is_syncing(tx))
+        dmu_tx_hold_object_impl(tx, os, object, THT_NEWOBJECT, 0, 0);
+}
+
+void dmu_tx_add_new_object(dmu_tx_t &tx, dnode_t &dn)
+{
+    Probe probe{Fn::dmu_tx_add_new_object};
+    if (dmu_tx_is_syncing(tx))
+        return;
+    Probe hold{Fn::dmu_tx_hold_dnode_impl};
+    zfs_refcount_add(dn.dn_holds);
+    add_hold(tx, &dn, THT_NEWOBJECT, 0, 0);
 }
 
 Result<> dmu_tx_check_ioerr(dnode_t &dn, uint32_t level, uint64_t blkid)

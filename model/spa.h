@@ -34,7 +34,7 @@ struct spa_t {
     objset_t &spa_create();        // starts the service threads; the objset is empty and synced
     void spa_stop();               // ends them; the pool stays readable
     objset_t &spa_reopen_objset(); // synced, disowned, owned again: what was only in memory is gone
-    objset_t &spa_export_import(); // the same by way of the disk, and three empty txgs after it
+    objset_t &spa_export_import(); // the same, with nothing left in the ARC; takes the txgs that the real one takes
 
     objset_t &objset() { return *spa_objset; }
     dsl_pool_t &dsl_pool() { return *spa_dsl_pool; }
@@ -49,6 +49,10 @@ struct spa_t {
     std::unique_ptr<dsl_dataset_t> spa_dataset; // of the objset
     std::unique_ptr<objset_t> spa_objset;
     uint64_t spa_last_synced_txg = 0;
+
+  private:
+    void spa_disown_objset();
+    objset_t &spa_own_objset();
 };
 
 void spa_sync(spa_t &spa, uint64_t txg); // in the sync thread
