@@ -5,8 +5,7 @@
 
 namespace dmu {
 
-// --- a name
-// -----------------------------------------------------------------------------------------------------------
+// --- a name -----------------------------------------------------------------------------------------------------------
 
 zap_name_t::zap_name_t(zap_t &zap, std::string_view name) : key_(name.substr(0, name.find('\0')))
 {
@@ -26,8 +25,7 @@ zap_name_t::~zap_name_t()
     kmem_charge_free();
 }
 
-// --- locks
-// ------------------------------------------------------------------------------------------------------------
+// --- locks ------------------------------------------------------------------------------------------------------------
 
 zap_lock_t::zap_lock_t(zap_t &zap, dmu_buf_hold_t db, rw_guard_t guard)
     : zap_(&zap), db_(std::move(db)), guard_(std::move(guard))
@@ -89,8 +87,7 @@ void zap_leaf_hold_t::zap_put_leaf()
     db_.rele();
 }
 
-// --- zap_lockdir
-// ------------------------------------------------------------------------------------------------------
+// --- zap_lockdir ------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -169,8 +166,7 @@ Result<zap_lock_t> zap_lockdir_by_dnode(dnode_t &dn, dmu_tx_t *tx, krw_t lti, bo
     return zap_lockdir_impl(std::move(*db), tx, lti, fatreader, adding);
 }
 
-// --- looking up
-// -------------------------------------------------------------------------------------------------------
+// --- looking up -------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -232,8 +228,7 @@ Result<> zap_lookup_norm_by_dnode(dnode_t &dn, std::string_view name, uint64_t i
     return zap_lookup_impl(**lock, name, integer_size, num_integers, buf, mt, realname);
 }
 
-Result<> zap_lookup_by_dnode(dnode_t &dn, std::string_view name, uint64_t integer_size, uint64_t num_integers,
-                             void *buf)
+Result<> zap_lookup_by_dnode(dnode_t &dn, std::string_view name, uint64_t integer_size, uint64_t num_integers, void *buf)
 {
     Probe probe{Fn::zap_lookup_by_dnode};
     return zap_lookup_norm_by_dnode(dn, name, integer_size, num_integers, buf, matchtype_t::MT_EXACT, nullptr);
@@ -291,8 +286,7 @@ Result<zap_stats_t> zap_get_stats(objset_t &os, uint64_t zapobj)
     return stats;
 }
 
-// --- changing
-// ---------------------------------------------------------------------------------------------------------
+// --- changing ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -374,8 +368,7 @@ Result<> zap_remove(objset_t &os, uint64_t zapobj, std::string_view name, dmu_tx
     return {};
 }
 
-// --- estimating
-// -------------------------------------------------------------------------------------------------------
+// --- estimating -------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -428,8 +421,7 @@ Result<> zap_count_write_by_dnode(dnode_t &dn, const std::string_view *name, boo
     return count_write_locked(**lock, *name, add, towrite, tooverwrite);
 }
 
-// --- making and unmaking
-// ----------------------------------------------------------------------------------------------
+// --- making and unmaking ----------------------------------------------------------------------------------------------
 
 uint64_t zap_create(objset_t &os, dmu_object_type_t type, dmu_object_type_t bonustype, uint32_t bonuslen, dmu_tx_t &tx)
 {

@@ -1,9 +1,9 @@
 // The in-memory half of a ZAP, for the files that implement it.
 //
-// zap_t hangs on the dbuf of block 0, zap_leaf_t on the dbuf of each leaf; both go with their buffer. What stands in
-// the blocks themselves is read through zap_phys_t, mzap_phys_t and zap_leaf_block. A zap_lock_t is what zap_lockdir
-// hands out and a zap_leaf_hold_t what zap_get_leaf_byblk does: the buffer held and the lock entered, given back in
-// reverse at the end of the scope.
+// zap_t hangs on the dbuf of block 0, zap_leaf_t on the dbuf of each leaf; both go with their buffer. What stands in the
+// blocks themselves is read through zap_phys_t, mzap_phys_t and zap_leaf_block. A zap_lock_t is what zap_lockdir hands
+// out and a zap_leaf_hold_t what zap_get_leaf_byblk does: the buffer held and the lock entered, given back in reverse at
+// the end of the scope.
 #pragma once
 
 #include "model/dmu.h"
@@ -63,7 +63,7 @@ struct zap_leaf_t : dmu_buf_user_t {
 
 // A ZAP that is held and locked.
 class [[nodiscard]] zap_lock_t {
-  public:
+public:
     zap_lock_t() = default;
     zap_lock_t(zap_t &zap, dmu_buf_hold_t db, rw_guard_t guard);
     zap_lock_t(zap_lock_t &&) = default;
@@ -82,7 +82,7 @@ class [[nodiscard]] zap_lock_t {
     // Keeps the buffer, gives the lock back: a cursor between two calls.
     dmu_buf_hold_t release_lock();
 
-  private:
+private:
     zap_t *zap_ = nullptr;
     dmu_buf_hold_t db_;
     rw_guard_t guard_;
@@ -90,7 +90,7 @@ class [[nodiscard]] zap_lock_t {
 
 // A leaf that is held and locked.
 class [[nodiscard]] zap_leaf_hold_t {
-  public:
+public:
     zap_leaf_hold_t() = default;
     zap_leaf_hold_t(zap_leaf_t &leaf, dmu_buf_hold_t db, rw_guard_t guard);
     zap_leaf_hold_t(zap_leaf_hold_t &&) = default;
@@ -103,7 +103,7 @@ class [[nodiscard]] zap_leaf_hold_t {
 
     void zap_put_leaf();
 
-  private:
+private:
     zap_leaf_t *leaf_ = nullptr;
     dmu_buf_hold_t db_;
     rw_guard_t guard_;
@@ -111,7 +111,7 @@ class [[nodiscard]] zap_leaf_hold_t {
 
 // A name on its way through one call. Names end at their first zero byte, as C strings do.
 class zap_name_t {
-  public:
+public:
     zap_name_t(zap_t &zap, std::string_view name);
     ~zap_name_t();
     zap_name_t(const zap_name_t &) = delete;
@@ -120,7 +120,7 @@ class zap_name_t {
     std::string_view key() const { return key_; }
     uint64_t hash() const { return hash_; }
 
-  private:
+private:
     std::string_view key_;
     uint64_t hash_;
 };

@@ -1,7 +1,7 @@
 // One leaf block of a fat ZAP, as bytes.
 //
-// A leaf holds the entries whose hashes begin with its prefix. The next nine bits of a hash choose a bucket; a bucket
-// is a chain of entry chunks, sorted by cd; an entry points to chains of array chunks with its name and its value. Free
+// A leaf holds the entries whose hashes begin with its prefix. The next nine bits of a hash choose a bucket; a bucket is
+// a chain of entry chunks, sorted by cd; an entry points to chains of array chunks with its name and its value. Free
 // chunks form a stack, so the chunk freed last is used first: where an entry lands depends on history, and the recorded
 // chunk numbers hold the model to it.
 //
@@ -38,7 +38,7 @@ struct zap_entry_handle_t {
 };
 
 class zap_leaf_block {
-  public:
+public:
     // REQUIRES: `bytes` is 8-byte aligned and 1 << block_shift bytes long.
     zap_leaf_block(void *bytes, uint32_t block_shift);
 
@@ -56,8 +56,7 @@ class zap_leaf_block {
 
     // EAGAIN: the leaf must split first. E2BIG: it would not fit into an empty leaf.
     // cd == ZAP_NEED_CD takes the smallest one that no entry with this hash uses.
-    Result<zap_entry_handle_t> entry_create(std::string_view name, uint64_t hash, uint32_t cd,
-                                            const zap_value_t &) const;
+    Result<zap_entry_handle_t> entry_create(std::string_view name, uint64_t hash, uint32_t cd, const zap_value_t &) const;
     Result<void> entry_update(const zap_entry_handle_t &, const zap_value_t &) const;
     void entry_remove(const zap_entry_handle_t &) const;
 
@@ -71,7 +70,7 @@ class zap_leaf_block {
 
     void stats(uint64_t table_shift, zap_stats_t &) const;
 
-  private:
+private:
     uint16_t *hash_table() const { return reinterpret_cast<uint16_t *>(bytes_ + sizeof(zap_leaf_header)); }
     zap_leaf_chunk_t &chunk(uint16_t index) const;
     zap_leaf_chunk_t::zap_leaf_entry &entry(uint16_t index) const;
