@@ -9,6 +9,7 @@
 #include <bit>
 
 #include "model/dbuf.h"
+#include "model/dmu_state.h"
 #include "model/dmu_tx.h"
 #include "model/dnode.h"
 #include "model/objset.h"
@@ -320,7 +321,7 @@ void dmu_tx_hold_zap(dmu_tx_t &tx, uint64_t object, bool add, const std::string_
     VERIFY3(tx.tx_txg, ==, 0u);
     dmu_tx_hold_t *txh = dmu_tx_hold_object_impl(tx, *tx.tx_objset, object, THT_ZAP, add, name != nullptr);
     if (txh != nullptr)
-        tx.tx_objset->os_spa.spa_variants.tx_hold_zap->hold(*txh, add, name);
+        tx.tx_objset->os_dmu.variants.tx_hold_zap->hold(*txh, add, name);
 }
 
 // --- system attributes

@@ -1,6 +1,7 @@
 // Creating, running, exporting and importing a pool, and the order of a txg's writes.
 #include "model/spa.h"
 
+#include "model/dmu_state.h"
 #include "model/dmu_tx.h"
 #include "model/objset.h"
 
@@ -29,7 +30,7 @@ void sync_empty_txgs(dsl_pool_t &dp, uint32_t count)
 
 } // namespace
 
-spa_t::spa_t(const model_config &config) : spa_config(config), spa_variants(config.code)
+spa_t::spa_t(const model_config &config) : spa_config(config), spa_dmu(std::make_unique<dmu_state_t>(config))
 {
     spa_dsl_pool = std::make_unique<dsl_pool_t>(*this, config.pool);
     spa_dir = std::make_unique<dsl_dir_t>(*spa_dsl_pool, &spa_dsl_pool->dp_root_dir);
@@ -76,7 +77,7 @@ objset_t &spa_t::spa_export_import()
     txg_wait_synced(dp, 0);
     spa_disown_objset();
     spa_stop();
-    arc_flush(*this);
+    arc_flush(*spa_dmu);
 
     dp.dp_vdev.start();
     txg_sync_start(dp);
@@ -113,7 +114,7 @@ void spa_sync(spa_t &spa, uint64_t txg)
         write_and_wait(dp.dp_vdev, uberblock_bytes, txg);
         txg_row(dp, txg).nwritten += mos_block_bytes + uberblock_bytes;
     }
-    spa.spa_store.commit();
+    spa.spa_dmu->store.commit();
     spa.spa_last_synced_txg = txg;
 }
 

@@ -14,15 +14,13 @@
 #include <cstdint>
 #include <memory>
 
-#include "model/arc.h"
-#include "model/block.h"
 #include "model/config.h"
 #include "model/dsl_pool.h"
-#include "model/variants/variants.h"
 
 namespace dmu {
 
 struct objset_t;
+struct dmu_state_t;
 
 struct spa_t {
     explicit spa_t(const model_config &config);
@@ -40,9 +38,7 @@ struct spa_t {
     dsl_pool_t &dsl_pool() { return *spa_dsl_pool; }
 
     const model_config spa_config;
-    const variants_t spa_variants;
-    block_store spa_store; // the disk's contents
-    arc_t spa_arc;
+    std::unique_ptr<dmu_state_t> spa_dmu; // the disk's contents, the ARC, the dbufs
     kmutex_t spa_scl_lock{"scl_lock"}; // of the pool's configuration
     std::unique_ptr<dsl_pool_t> spa_dsl_pool;
     std::unique_ptr<dsl_dir_t> spa_dir;         // of the objset, below the pool's root directory
