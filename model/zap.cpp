@@ -47,7 +47,7 @@ bool zap_lock_t::zap_tryupgradedir(dmu_tx_t &tx)
     Probe probe{Fn::zap_tryupgradedir};
     if (RW_WRITE_HELD(zap_->zap_rwlock))
         return true;
-    if (!zap_->zap_objset->os_variants.zap_upgrade.zap_rw_tryupgrade(guard_))
+    if (!zap_->zap_objset->os_spa.spa_variants.zap_upgrade->zap_rw_tryupgrade(guard_))
         return false;
     dmu_buf_will_dirty(*zap_->zap_dbuf, tx);
     return true;
@@ -65,16 +65,41 @@ Result<> zap_lock_t::retake_as_writer(dmu_tx_t &tx)
     return {};
 }
 
-dmu_buf_hold_t zap_lock_t::release_lock()
+dmu_buf_hold_t zap_lock_t::release_buffer(rw_guard_t &guard)
 {
-    guard_.exit();
     zap_ = nullptr;
+    guard = std::move(guard_);
     return std::move(db_);
+}
+
+zap_lock_t &zap_lock_t::operator=(zap_lock_t &&other)
+{
+    zap_unlockdir();
+    zap_ = std::exchange(other.zap_, nullptr);
+    db_ = std::move(other.db_);
+    guard_ = std::move(other.guard_);
+    return *this;
 }
 
 zap_leaf_hold_t::zap_leaf_hold_t(zap_leaf_t &leaf, dmu_buf_hold_t db, rw_guard_t guard)
     : leaf_(&leaf), db_(std::move(db)), guard_(std::move(guard))
 {
+}
+
+zap_leaf_hold_t &zap_leaf_hold_t::operator=(zap_leaf_hold_t &&other)
+{
+    zap_put_leaf();
+    leaf_ = std::exchange(other.leaf_, nullptr);
+    db_ = std::move(other.db_);
+    guard_ = std::move(other.guard_);
+    return *this;
+}
+
+dmu_buf_hold_t zap_leaf_hold_t::release_buffer()
+{
+    leaf_ = nullptr;
+    guard_.exit();
+    return std::move(db_);
 }
 
 void zap_leaf_hold_t::zap_put_leaf()

@@ -66,7 +66,7 @@ class [[nodiscard]] zap_lock_t {
 public:
     zap_lock_t() = default;
     zap_lock_t(zap_t &zap, dmu_buf_hold_t db, rw_guard_t guard);
-    zap_lock_t(zap_lock_t &&) = default;
+    zap_lock_t(zap_lock_t &&other) { *this = std::move(other); }
     zap_lock_t &operator=(zap_lock_t &&other);
     ~zap_lock_t() { zap_unlockdir(); }
 
@@ -79,8 +79,8 @@ public:
     bool zap_tryupgradedir(dmu_tx_t &tx);
     // Lets go of everything and comes back as the writer, perhaps of a zap_t made anew. On error nothing is held.
     Result<> retake_as_writer(dmu_tx_t &tx);
-    // Keeps the buffer, gives the lock back: a cursor between two calls.
-    dmu_buf_hold_t release_lock();
+    // Hands buffer and lock over to the caller, who keeps the buffer longer than the lock: a cursor between two calls.
+    dmu_buf_hold_t release_buffer(rw_guard_t &guard);
 
 private:
     zap_t *zap_ = nullptr;
@@ -93,15 +93,18 @@ class [[nodiscard]] zap_leaf_hold_t {
 public:
     zap_leaf_hold_t() = default;
     zap_leaf_hold_t(zap_leaf_t &leaf, dmu_buf_hold_t db, rw_guard_t guard);
-    zap_leaf_hold_t(zap_leaf_hold_t &&) = default;
+    zap_leaf_hold_t(zap_leaf_hold_t &&other) { *this = std::move(other); }
     zap_leaf_hold_t &operator=(zap_leaf_hold_t &&other);
     ~zap_leaf_hold_t() { zap_put_leaf(); }
 
     explicit operator bool() const { return leaf_ != nullptr; }
     zap_leaf_t *operator->() const { return leaf_; }
+    zap_leaf_t &operator*() const { return *leaf_; }
     zap_leaf_block bytes() const { return leaf_->bytes(); }
 
     void zap_put_leaf();
+    // Gives the lock back and keeps the buffer.
+    dmu_buf_hold_t release_buffer();
 
 private:
     zap_leaf_t *leaf_ = nullptr;

@@ -12,6 +12,8 @@
 #include "model/variants/dnode_slots.h"
 #include "model/variants/next_offset.h"
 #include "model/variants/object_alloc.h"
+#include "model/variants/tx_hold_zap.h"
+#include "model/variants/zap_upgrade.h"
 
 namespace dmu {
 
@@ -25,6 +27,8 @@ struct variants_t {
     std::unique_ptr<const dbuf_hold_variant_t> dbuf_hold;
     std::unique_ptr<const dnode_slots_t> dnode_slots;
     std::unique_ptr<const next_offset_variant_t> next_offset;
+    std::unique_ptr<const tx_hold_zap_t> tx_hold_zap;
+    std::unique_ptr<const zap_upgrade_t> zap_upgrade;
 };
 
 struct choice_info {
