@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/choices.h"
 #include "model/config.h"
 #include "model/eras.h"
 #include "model/variants/dbuf_hold.h"
@@ -30,14 +31,5 @@ struct variants_t {
     std::unique_ptr<const tx_hold_zap_t> tx_hold_zap;
     std::unique_ptr<const zap_upgrade_t> zap_upgrade;
 };
-
-struct choice_info {
-    const char *field; // of code_config: "object_alloc"
-    const char *name;  // "rescan"
-    const char *what;  // a sentence
-};
-// Every choice a scenario can make by name, for the reader, the schema and `list variants`.
-std::span<const choice_info> choices();
-bool is_choice(std::string_view field, std::string_view name);
 
 } // namespace dmu
