@@ -19,11 +19,12 @@ namespace dmu {
 namespace {
 
 constexpr int64_t zfs_delay_max_ns = 100'000'000;
+constexpr uint64_t dmu_tx_bytes = 208; // of a transaction without its holds, which are allocated one by one
 
 dmu_tx_ptr dmu_tx_create_dd(dsl_pool_t &dp, dsl_dir_t *dd)
 {
     Probe probe{Fn::dmu_tx_create_dd};
-    kmem_zalloc(sizeof_dmu_tx);
+    kmem_zalloc(dmu_tx_bytes);
     dmu_tx_ptr tx = std::make_unique_for_overwrite<dmu_tx_t>();
     tx->tx_dir = dd;
     tx->tx_pool = &dp;
@@ -275,7 +276,7 @@ void dmu_tx_commit(dmu_tx_ptr tx)
     VERIFY3(tx->tx_txg, !=, 0u);
 
     for (dmu_tx_hold_t &txh : *tx) {
-        kmem_free(sizeof_dmu_tx_hold);
+        kmem_free(sizeof(dmu_tx_hold_t));
         if (dnode_t *dn = txh.txh_dnode) {
             auto held = mutex_enter(dn->dn_mtx);
             unclaim(*dn, *tx);
@@ -286,7 +287,7 @@ void dmu_tx_commit(dmu_tx_ptr tx)
     dsl_dir_tempreserve_clear(*tx);
     if (!tx->tx_anyobj)
         txg_rele_to_sync(tx->tx_txgh);
-    kmem_free(sizeof_dmu_tx);
+    kmem_free(dmu_tx_bytes);
 }
 
 void dmu_tx_abort(dmu_tx_ptr tx)
@@ -295,11 +296,11 @@ void dmu_tx_abort(dmu_tx_ptr tx)
     VERIFY3(tx->tx_txg, ==, 0u);
 
     for (dmu_tx_hold_t &txh : *tx) {
-        kmem_free(sizeof_dmu_tx_hold);
+        kmem_free(sizeof(dmu_tx_hold_t));
         if (txh.txh_dnode != nullptr)
             dnode_rele(*txh.txh_dnode);
     }
-    kmem_free(sizeof_dmu_tx);
+    kmem_free(dmu_tx_bytes);
 }
 
 } // namespace dmu

@@ -39,6 +39,7 @@ struct sa_os_t {
 };
 
 constexpr uint64_t DMU_NEW_OBJECT = ~0ull;
+constexpr uint64_t DMU_OBJECT_END = ~0ull; // length: to the end of the object
 constexpr uint64_t DMU_MAX_ACCESS = 64ull << 20;
 constexpr uint64_t DMU_MAX_DELETEBLKCNT = 20480;
 constexpr uint64_t TX_HOLDS_MAX = 32; // a rename has 9; more in one transaction is a mistake

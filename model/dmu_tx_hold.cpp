@@ -141,7 +141,7 @@ dmu_tx_hold_t *add_hold(dmu_tx_t &tx, dnode_t *dn, dmu_tx_hold_type type, uint64
         zfs_refcount_add(dn->dn_tx_holds);
     }
 
-    kmem_zalloc(sizeof_dmu_tx_hold);
+    kmem_zalloc(sizeof(dmu_tx_hold_t));
     VERIFY3(tx.tx_hold_count, <, TX_HOLDS_MAX);
     dmu_tx_hold_t &txh = tx.tx_holds[tx.tx_hold_count++];
     txh = {};

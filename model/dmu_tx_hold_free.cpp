@@ -79,7 +79,7 @@ Result<level1_count> count_level1(dmu_tx_hold_t &txh, block_span span, bool whol
             return SET_ERROR(read.error());
 
         const uint64_t in_block = blkid & ((1ull << epbs) - 1);
-        const uint64_t count = std::min((1ull << epbs) - in_block, last - blkid + 1);
+        const uint64_t count = std::min<uint64_t>((1ull << epbs) - in_block, last - blkid + 1);
         count_pointers(txh, (*db)->blkptrs() + in_block, count);
         ++level1.present;
         blkid += count;

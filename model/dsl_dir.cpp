@@ -18,7 +18,8 @@ namespace {
 constexpr uint64_t spa_asize_inflation = 24; // 3 copies, the widest raidz, gang blocks
 constexpr uint64_t pool_dspace = 1ull << 60; // no scenario fills a pool
 constexpr uint64_t spa_slop_shift = 5;
-constexpr uint64_t SPA_MAXBLOCKSHIFT = 24;
+constexpr uint64_t tempreserve_bytes = 32; // of an entry of the list that the real code keeps for dsl_dir_tempreserve_clear
+constexpr uint64_t tempreserve_list_bytes = 32;
 
 uint64_t dsl_dir_space_towrite(const dsl_dir_t &dd)
 {
@@ -68,7 +69,7 @@ Result<> dsl_dir_tempreserve_impl(dsl_dir_t &dd, uint64_t asize, dmu_tx_t &tx, b
     const int64_t rest = parent_delta(dd, dd.dd_used_bytes + est_inflight, static_cast<int64_t>(asize));
     held.exit();
 
-    kmem_charge_alloc(sizeof_tempreserve);
+    kmem_zalloc(tempreserve_bytes);
     ++tx.tx_tempreserve_dirs;
     if (dd.dd_parent == nullptr || rest == 0)
         return {};
@@ -99,6 +100,7 @@ Result<> arc_tempreserve_space(dsl_pool_t &dp, uint64_t reserve, dmu_tx_t &tx)
         return SET_ERROR(ERESTART);
     }
     dp.dp_arc_tempreserve.fetch_add(reserve);
+    kmem_zalloc(tempreserve_bytes);
     tx.tx_tempreserve_memory = reserve;
     return {};
 }
@@ -139,6 +141,7 @@ Result<> dsl_dir_tempreserve_space(dsl_dir_t &dd, uint64_t lsize, uint64_t asize
     Probe probe{Fn::dsl_dir_tempreserve_space};
     VERIFY3(asize, >, 0u);
     tx.tx_tempreserve_asize = asize;
+    kmem_zalloc(tempreserve_list_bytes);
 
     Result<> reserved = arc_tempreserve_space(*dd.dd_pool, lsize, tx);
     if (reserved)
@@ -155,14 +158,19 @@ void dsl_dir_tempreserve_clear(dmu_tx_t &tx)
     Probe probe{Fn::dsl_dir_tempreserve_clear};
     const size_t slot = tx.tx_txg & TXG_MASK;
 
-    if (tx.tx_tempreserve_memory != 0)
+    if (tx.tx_tempreserve_memory != 0) {
         arc_tempreserve_clear(*tx.tx_pool, tx.tx_tempreserve_memory);
+        kmem_free(tempreserve_bytes);
+    }
     dsl_dir_t *dd = tx.tx_dir;
     for (; tx.tx_tempreserve_dirs != 0; --tx.tx_tempreserve_dirs, dd = dd->dd_parent) {
         auto held = mutex_enter(dd->dd_lock);
         VERIFY3(dd->dd_tempreserved[slot], >=, tx.tx_tempreserve_asize);
         dd->dd_tempreserved[slot] -= tx.tx_tempreserve_asize;
+        held.exit();
+        kmem_free(tempreserve_bytes);
     }
+    kmem_free(tempreserve_list_bytes);
     tx.tx_tempreserve_memory = 0;
     tx.tx_tempreserve_asize = 0;
 }

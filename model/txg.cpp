@@ -158,7 +158,8 @@ void txg_delay(dsl_pool_t &dp, uint64_t txg, Duration delay)
     if (tx.tx_open_txg > txg || tx.tx_synced_txg == txg - 1)
         return;
     while (gethrtime() < until && tx.tx_syncing_txg < txg - 1 && !txg_stalled(dp))
-        cv_timedwait(tx.tx_quiesce_more_cv, tx.tx_sync_lock, until, WaitKind::txg);
+        if (!cv_timedwait(tx.tx_quiesce_more_cv, tx.tx_sync_lock, until, WaitKind::txg))
+            break;
     ++dp.dp_tx_stats.dmu_tx_delay;
 }
 
@@ -247,7 +248,8 @@ void txg_sync_thread(dsl_pool_t &dp)
 
     while (true) {
         while (!txg_sync_due(dp) && gethrtime() < deadline)
-            cv_timedwait(tx.tx_sync_more_cv, tx.tx_sync_lock, deadline, WaitKind::other);
+            if (!cv_timedwait(tx.tx_sync_more_cv, tx.tx_sync_lock, deadline, WaitKind::other))
+                break;
 
         while (!tx.tx_exiting && tx.tx_quiesced_txg == 0) {
             tx.tx_quiesce_txg_waiting = std::max(tx.tx_quiesce_txg_waiting, tx.tx_open_txg + 1);
