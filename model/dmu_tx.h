@@ -31,13 +31,6 @@ struct objset_t;
 struct dmu_buf_impl_t;
 struct dmu_tx_t;
 
-// What the system-attribute layer keeps of an objset; zeroes where a file system has none.
-struct sa_os_t {
-    uint64_t sa_master_obj = 0;      // the ZAP that names the other two
-    uint64_t sa_layout_attr_obj = 0; // the ZAP of attribute layouts
-    uint64_t sa_reg_attr_obj = 0;    // the ZAP of registered attributes
-};
-
 constexpr uint64_t DMU_NEW_OBJECT = ~0ull;
 constexpr uint64_t DMU_OBJECT_END = ~0ull; // length: to the end of the object
 constexpr uint64_t DMU_MAX_ACCESS = 64ull << 20;

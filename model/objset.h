@@ -14,6 +14,7 @@
 
 #include "model/dnode.h"
 #include "model/kstats.h"
+#include "model/sa.h"
 
 namespace dmu {
 
@@ -32,6 +33,7 @@ struct objset_t {
     dsl_dataset_t *os_dsl_dataset;
     uint64_t os_id; // takes the part of the objset's address in dbuf_hash
     dnode_handle_t os_meta_dnode;
+    sa_os_t os_sa; // set when the file system is made or mounted
 
     // in the sync thread
     block_ref os_phys_buf; // the root block in memory
