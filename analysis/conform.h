@@ -16,10 +16,12 @@ namespace analysis {
 
 // The file is JSON but not a trace that can be replayed: a mistake of the user, not a difference.
 struct BadTrace : std::runtime_error {
-    BadTrace(const std::string &path, const std::string &what)
-        : std::runtime_error(path.empty() ? what : path + ": " + what)
+    BadTrace(std::string at, std::string what)
+        : std::runtime_error(at.empty() ? what : at + ": " + what), path(std::move(at)), problem(std::move(what))
     {
     }
+    std::string path; // steps.3.count
+    std::string problem;
 };
 
 struct Difference {

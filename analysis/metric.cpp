@@ -1,6 +1,6 @@
 #include "analysis/metric.h"
 
-#include "analysis/nearest.h"
+#include "scenarios/input_error.h"
 
 #include <charconv>
 
@@ -73,7 +73,9 @@ std::string text_of(const Json &value)
 
 std::string absent(const std::string &where, const std::string &name, const std::vector<std::string> &known)
 {
-    return (where.empty() ? "a result" : where) + " has no '" + name + "'" + did_you_mean(name, known);
+    std::string near = scenarios::nearest(name, known);
+    return (where.empty() ? "a result" : where) + " has no " + scenarios::in_quotes(name) +
+           (near.empty() ? "" : "; did you mean " + scenarios::in_quotes(near) + "?");
 }
 
 // [4096], [4096..], [2..8] of a histogram's rows.

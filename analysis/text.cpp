@@ -107,7 +107,7 @@ std::string digits_text(double value, int digits)
 
 std::string number_text(const Json &number)
 {
-    if (number.is_number_unsigned())
+    if (number.is_number_integer() && number >= 0)
         return grouped(number.get<uint64_t>());
     if (number.is_number_integer())
         return std::to_string(number.get<int64_t>());

@@ -1,0 +1,13 @@
+#include "analysis/cli/commands/commands.h"
+
+namespace cli {
+
+const std::vector<const Command *> &commands()
+{
+    static const std::vector<const Command *> all = {
+        &run_command, &sweep_command, &conform_command, &validate_command, &list_command,
+    };
+    return all;
+}
+
+} // namespace cli

@@ -1,0 +1,96 @@
+// dmusim run: one simulation for each scenario, a report for people or JSON.
+#include "analysis/cli/commands/commands.h"
+#include "analysis/cli/errors.h"
+#include "analysis/cli/exit_status.h"
+#include "analysis/cli/interrupt.h"
+#include "analysis/cli/load.h"
+#include "analysis/cli/output.h"
+#include "analysis/cli/simulate.h"
+#include "analysis/report_text.h"
+
+namespace cli {
+
+namespace {
+
+using analysis::Json;
+
+// What went wrong, for a person who does not see the text report.
+void complain(const std::string &name, const Json &report)
+{
+    for (const Json &line : report.value("ending", Json::array()))
+        std::fprintf(stderr, "%s: %s\n", analysis::escaped(name).c_str(),
+                     analysis::escaped(line.get<std::string>()).c_str());
+    for (const Json &one : report["expect"])
+        if (!one["held"].get<bool>())
+            std::fprintf(stderr, "%s: not held: %s = %s\n", analysis::escaped(name).c_str(),
+                         analysis::escaped(one["metric"].get<std::string>()).c_str(),
+                         analysis::dump(one["value"]).c_str());
+}
+
+int run(const Arguments &arguments)
+{
+    const Common &common = arguments.common;
+    std::vector<scenarios::Scenario>
+        loaded; // all of them first: a mistake in the last one is told before an hour has gone by
+    for (const std::string &name : arguments.words)
+        loaded.push_back(load(name, common));
+
+    Output output(common.output);
+    Output screen{std::string()};
+    bool text_file = common.output.ends_with(".txt");
+    int status = done;
+    for (size_t i = 0; i < loaded.size(); ++i) {
+        const std::string &name = arguments.words[i];
+        Outcome outcome;
+        {
+            Progress progress(common.progress);
+            outcome = simulate(loaded[i], [&](const scenarios::Progress &now) {
+                progress.show(name + ": " + analysis::duration_text(now.simulated_ps / 1000) + " simulated, " +
+                              analysis::grouped(now.operations) + " operations");
+                return !interrupt_requested();
+            });
+        }
+        if (outcome.status == interrupted) {
+            if (i > 0)
+                output.commit();
+            throw Interrupted(std::to_string(i) + " of " + std::to_string(loaded.size()) + " scenarios had finished");
+        }
+        status = graver(status, outcome.status);
+        bool shown = !common.json && !common.quiet;
+        if (common.json || (!output.is_stdout() && !text_file))
+            output.write(analysis::dump(outcome.report) + "\n");
+        else if (text_file)
+            output.write(analysis::report_text(outcome.report, {}) + (i + 1 < loaded.size() ? "\n" : ""));
+        if (shown && !(text_file && output.is_stdout()))
+            screen.write(analysis::report_text(outcome.report, common.style()) + (i + 1 < loaded.size() ? "\n" : ""));
+        if (!shown)
+            complain(name, outcome.report);
+        loaded[i] = {}; // its memory is not needed any more
+    }
+    output.commit();
+    return status;
+}
+
+} // namespace
+
+const Command run_command = {
+    "run",
+    "[OPTION]... SCENARIO...",
+    "Run one simulation for each scenario and print a report for people.",
+    "SCENARIO is a file, \"-\" for standard input, or a built-in name (dmusim list scenarios). With --json, one JSON "
+    "result\n"
+    "a line. With -o FILE the JSON goes there (the report, if FILE ends in .txt) and the report still to standard "
+    "output,\n"
+    "unless -q or --json.\n\n"
+    "Examples:\n"
+    "  dmusim run object-alloc-legacy\n"
+    "  dmusim run object-alloc-legacy --cpus 8 --set code.object_alloc=rescan -o rescan.json\n"
+    "  dmusim run alloc-one-txg --set params.objects=65536 --json | jq .counters.dnode_next_offset\n",
+    1,
+    SIZE_MAX,
+    "SCENARIO",
+    true,
+    nullptr,
+    run};
+
+} // namespace cli
