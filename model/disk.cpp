@@ -89,9 +89,9 @@ void vdev_t::interrupt_thread()
 
         // Completions are in order: the bus is one and the latency is the same for all.
         const flight_t flight = flights_.front();
-        mutex_exit(io_lock_);
+        held.exit();
         sleep_until(flight.done, WaitKind::disk);
-        mutex_reenter(held);
+        held = mutex_enter(io_lock_);
 
         uint64_t accounted = 0;
         const uint64_t txg = in_flight_.front().txg;
@@ -101,9 +101,9 @@ void vdev_t::interrupt_thread()
         }
         // The dirty bytes are given back before anybody learns that the writes are done: after the last one the txg's
         // slot of the account is somebody else's.
-        mutex_exit(io_lock_);
+        held.exit();
         dsl_pool_undirty_space(dp_, accounted, txg);
-        mutex_reenter(held);
+        held = mutex_enter(io_lock_);
 
         bool finished = false;
         for (uint64_t i = 0; i < flight.count; ++i) {
@@ -139,7 +139,7 @@ void vdev_t::zio_read(uint64_t bytes)
 
     sleep_until(done, WaitKind::disk);
 
-    mutex_reenter(held);
+    held = mutex_enter(io_lock_);
     --reads_in_flight_;
     issue();
 }

@@ -58,7 +58,7 @@ dmu_tx_ptr dmu_tx_create(objset_t &os)
 dmu_tx_ptr dmu_tx_create_assigned(dsl_pool_t &dp, uint64_t txg)
 {
     dmu_tx_ptr tx = dmu_tx_create_dd(dp, nullptr);
-    VERIFY3(txg, <=, dp.dp_tx.tx_open_txg);
+    VERIFY3(txg, <=, dp.dp_tx.tx_open_txg.load());
     tx->tx_txg = txg;
     tx->tx_anyobj = true;
     return tx;
@@ -244,11 +244,11 @@ void dmu_tx_wait(dmu_tx_t &tx)
 
     if (tx.tx_wait_dirty) {
         auto held = mutex_enter(dp.dp_lock);
-        if (dp.dp_dirty_total >= dp.dp_config.dirty_data_max)
+        if (dp.dp_dirty_total.locked() >= dp.dp_config.dirty_data_max)
             ++dp.dp_tx_stats.dmu_tx_dirty_over_max;
-        while (dp.dp_dirty_total >= dp.dp_config.dirty_data_max)
+        while (dp.dp_dirty_total.locked() >= dp.dp_config.dirty_data_max)
             cv_wait(dp.dp_spaceavail_cv, dp.dp_lock, WaitKind::txg);
-        const uint64_t dirty = dp.dp_dirty_total;
+        const uint64_t dirty = dp.dp_dirty_total.locked();
         held.exit();
 
         dmu_tx_delay(tx, dirty);

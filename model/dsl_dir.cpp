@@ -18,7 +18,8 @@ namespace {
 constexpr uint64_t spa_asize_inflation = 24; // 3 copies, the widest raidz, gang blocks
 constexpr uint64_t pool_dspace = 1ull << 60; // no scenario fills a pool
 constexpr uint64_t spa_slop_shift = 5;
-constexpr uint64_t tempreserve_bytes = 32; // of an entry of the list that the real code keeps for dsl_dir_tempreserve_clear
+constexpr uint64_t tempreserve_bytes =
+    32; // of an entry of the list that the real code keeps for dsl_dir_tempreserve_clear
 constexpr uint64_t tempreserve_list_bytes = 32;
 
 uint64_t dsl_dir_space_towrite(const dsl_dir_t &dd)

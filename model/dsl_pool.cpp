@@ -22,9 +22,10 @@ void dsl_pool_dirty_delta(dsl_pool_t &dp, int64_t delta)
     Probe probe{Fn::dsl_pool_dirty_delta};
     VERIFY(MUTEX_HELD(dp.dp_lock));
 
-    dp.dp_dirty_total += static_cast<uint64_t>(delta);
+    const uint64_t total = dp.dp_dirty_total.locked() + static_cast<uint64_t>(delta);
+    dp.dp_dirty_total = total;
     // One waiter at a time is let go, also on the way up: each that goes on wakes the next when it dirties something.
-    if (dp.dp_dirty_total <= dp.dp_config.dirty_data_max)
+    if (total <= dp.dp_config.dirty_data_max)
         cv_signal(dp.dp_spaceavail_cv);
 }
 
@@ -40,9 +41,10 @@ bool dsl_pool_need_dirty_delay(dsl_pool_t &dp)
     Probe probe{Fn::dsl_pool_need_dirty_delay};
     auto held = mutex_enter(dp.dp_lock);
 
-    if (dp.dp_dirty_total > dp.dp_config.dirty_data_sync)
+    const uint64_t dirty = dp.dp_dirty_total.locked();
+    if (dirty > dp.dp_config.dirty_data_sync)
         txg_kick(dp);
-    return dp.dp_dirty_total > dsl_pool_delay_min_bytes(dp);
+    return dirty > dsl_pool_delay_min_bytes(dp);
 }
 
 void dsl_pool_dirty_space(dsl_pool_t &dp, int64_t space, const dmu_tx_t &tx)
@@ -68,7 +70,7 @@ void dsl_pool_undirty_space(dsl_pool_t &dp, uint64_t space, uint64_t txg)
     uint64_t &pertxg = dp.dp_dirty_pertxg[txg & TXG_MASK];
     space = std::min(space, pertxg);
     pertxg -= space;
-    VERIFY3(dp.dp_dirty_total, >=, space);
+    VERIFY3(dp.dp_dirty_total.locked(), >=, space);
     dsl_pool_dirty_delta(dp, -static_cast<int64_t>(space));
 }
 

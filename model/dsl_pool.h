@@ -82,8 +82,8 @@ struct dsl_pool_t {
     // under dp_lock:
     kcondvar_t dp_spaceavail_cv;
     per_txg<uint64_t> dp_dirty_pertxg{};
-    uint64_t dp_dirty_total = 0; // peeked at by the sync thread
-    hrtime_t dp_last_wakeup{};   // when the last delayed transaction goes on
+    racy<uint64_t> dp_dirty_total{0}; // peeked at by the sync thread and by arc_tempreserve_space
+    hrtime_t dp_last_wakeup{};        // when the last delayed transaction goes on
 
     atomic_uint64_t dp_arc_tempreserve{0};
     dmu_tx_stats_t dp_tx_stats;

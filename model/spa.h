@@ -39,7 +39,7 @@ struct spa_t {
 
     const model_config spa_config;
     std::unique_ptr<dmu_state_t> spa_dmu; // the disk's contents, the ARC, the dbufs
-    kmutex_t spa_scl_lock{"scl_lock"}; // of the pool's configuration
+    kmutex_t spa_scl_lock{"scl_lock"};    // of the pool's configuration
     std::unique_ptr<dsl_pool_t> spa_dsl_pool;
     std::unique_ptr<dsl_dir_t> spa_dir;         // of the objset, below the pool's root directory
     std::unique_ptr<dsl_dataset_t> spa_dataset; // of the objset

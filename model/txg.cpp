@@ -37,7 +37,7 @@ uint64_t txg_hold_open(dsl_pool_t &dp, txg_handle_t &th)
 
     // Handed to the caller: closing the group has to wait for it on this CPU.
     mutex_enter(tc.tc_open_lock).release();
-    const uint64_t txg = tx.tx_open_txg;
+    const uint64_t txg = tx.tx_open_txg.locked();
 
     auto held = mutex_enter(tc.tc_lock);
     ++tc.tc_count[txg & TXG_MASK];
@@ -220,9 +220,9 @@ void txg_quiesce_thread(dsl_pool_t &dp)
             break;
 
         const uint64_t txg = tx.tx_open_txg;
-        mutex_exit(tx.tx_sync_lock);
+        held.exit();
         txg_quiesce(dp, txg);
-        mutex_reenter(held);
+        held = mutex_enter(tx.tx_sync_lock);
 
         tx.tx_quiesced_txg = txg;
         cv_broadcast(tx.tx_sync_more_cv);
@@ -264,7 +264,7 @@ void txg_sync_thread(dsl_pool_t &dp)
         tx.tx_quiesced_txg = 0;
         tx.tx_syncing_txg = txg;
         cv_broadcast(tx.tx_quiesce_more_cv);
-        mutex_exit(tx.tx_sync_lock);
+        held.exit();
 
         txg_row_t &row = txg_row(dp, txg);
         row.sync_began = gethrtime();
@@ -272,7 +272,7 @@ void txg_sync_thread(dsl_pool_t &dp)
         spa_sync(*dp.dp_spa, txg);
         row.synced = gethrtime();
 
-        mutex_reenter(held);
+        held = mutex_enter(tx.tx_sync_lock);
         tx.tx_synced_txg = txg;
         tx.tx_syncing_txg = 0;
         if (tx.tx_keep_rows)

@@ -52,7 +52,7 @@ struct tx_state_t {
     kmutex_t tx_sync_lock{"tx_sync_lock"};
 
     // Written with every tc_open_lock held, read with any one of them; peeked at without.
-    uint64_t tx_open_txg = 0;
+    racy<uint64_t> tx_open_txg{0};
 
     // under tx_sync_lock:
     uint64_t tx_quiesced_txg = 0; // waiting for the sync thread; 0: none

@@ -1,0 +1,85 @@
+// The simulated disk: when operations are done, and what is written as one.
+#include <doctest/doctest.h>
+
+#include "tests/model/pool_fixture.h"
+
+using namespace dmu_test;
+
+namespace {
+
+// 1 ms latency; 1,000,000 bytes take 1 s.
+model_config slow_disk(uint32_t queue_depth)
+{
+    model_config config = quiet_config();
+    config.pool.disk.latency_ns = 1'000'000;
+    config.pool.disk.bandwidth = 1'000'000;
+    config.pool.disk.queue_depth = queue_depth;
+    return config;
+}
+
+} // namespace
+
+TEST_CASE("a write is done after its transfer and the latency")
+{
+    run_pool(slow_disk(10), [](spa_t &spa) {
+        vdev_t &vdev = spa.dsl_pool().dp_vdev;
+        zio_root_t pio(vdev);
+        vdev.zio_write(pio, 1000, 0, 4);
+        vdev.zio_wait(pio);
+        CHECK(now_ps() == (1 + 1) * ms);
+        CHECK(vdev.stats().vs_writes == 1);
+    });
+}
+
+TEST_CASE("transfers come one after the other, latencies overlap")
+{
+    run_pool(slow_disk(2), [](spa_t &spa) {
+        vdev_t &vdev = spa.dsl_pool().dp_vdev;
+        zio_root_t pio(vdev);
+        vdev.zio_write(pio, 1000, 0, 4);
+        vdev.zio_write(pio, 2000, 0, 4);
+        vdev.zio_wait(pio);
+        CHECK(now_ps() == (1 + 2 + 1) * ms);
+    });
+}
+
+TEST_CASE("what queues up behind a busy disk travels as one, up to 128 KiB")
+{
+    run_pool(slow_disk(1), [](spa_t &spa) {
+        vdev_t &vdev = spa.dsl_pool().dp_vdev;
+        zio_root_t pio(vdev);
+        for (int i = 0; i < 3; ++i)
+            vdev.zio_write(pio, 1000, 0, 4);
+        vdev.zio_wait(pio);
+        CHECK(now_ps() == (1 + 1 + 2 + 1) * ms); // one alone, then two together
+        CHECK(vdev.stats().vs_writes == 2);
+        CHECK(vdev.stats().vs_bytes_written == 3000);
+    });
+}
+
+TEST_CASE("a read waits for its own transfer and latency")
+{
+    run_pool(slow_disk(10), [](spa_t &spa) {
+        vdev_t &vdev = spa.dsl_pool().dp_vdev;
+        vdev.zio_read(3000);
+        CHECK(now_ps() == (3 + 1) * ms);
+        CHECK(vdev.stats().vs_bytes_read == 3000);
+    });
+}
+
+TEST_CASE("dirty bytes are given back write by write")
+{
+    run_pool(slow_disk(1), [](spa_t &spa) {
+        dsl_pool_t &dp = spa.dsl_pool();
+        dmu_tx_ptr tx = dmu_tx_create_assigned(dp, 4);
+        dsl_pool_dirty_space(dp, 3000, *tx);
+        zio_root_t pio(dp.dp_vdev);
+        dp.dp_vdev.zio_write(pio, 1000, 1000, 4);
+        dp.dp_vdev.zio_write(pio, 2000, 2000, 4);
+        sleep_for(milliseconds(3), WaitKind::other);
+        CHECK(dp.dp_dirty_total == 2000);
+        dp.dp_vdev.zio_wait(pio);
+        CHECK(dp.dp_dirty_total == 0);
+        dmu_tx_commit(std::move(tx));
+    });
+}
