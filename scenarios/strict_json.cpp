@@ -338,25 +338,37 @@ Place Document::key_place(std::string_view path) const
     return locate(source_, text_, path).key;
 }
 
+const std::string *Document::option_for(std::string_view path) const
+{
+    for (std::string_view at = path; !at.empty(); at = parent(at))
+        if (const auto exact = overridden_.find(at); exact != overridden_.end())
+            return &exact->second;
+    return nullptr;
+}
+
 InputError Document::error(const std::string &path, std::string problem) const
 {
-    for (std::string_view at = path;; at = parent(at)) {
-        if (const auto option = overridden_.find(at); option != overridden_.end())
-            return {option->second, {}, path, std::move(problem)};
+    if (const std::string *option = option_for(path); option != nullptr)
+        return {*option, {}, path, std::move(problem)};
+    if (const Places places = locate(source_, text_, path); places.found)
+        return {source_, places.value, path, std::move(problem)};
+    // Not in the text: an option made it on its way to a value further down, or it is missing from what is around it.
+    const auto below = overridden_.lower_bound(join(path, ""));
+    if (below != overridden_.end() && below->first.starts_with(join(path, "")))
+        return {below->second, {}, path, std::move(problem)};
+    for (std::string_view at = path; !at.empty();) {
+        at = parent(at);
         if (const Places places = locate(source_, text_, at); places.found)
             return {source_, places.value, path, std::move(problem)};
-        if (at.empty())
-            return {source_, {}, path, std::move(problem)};
     }
+    return {source_, {}, path, std::move(problem)};
 }
 
 InputError Document::key_error(const std::string &path, std::string problem) const
 {
-    for (std::string_view at = path; !at.empty(); at = parent(at))
-        if (overridden_.contains(at))
-            return error(path, std::move(problem));
-    if (const Places places = locate(source_, text_, path); places.found)
-        return {source_, places.key, path, std::move(problem)};
+    if (option_for(path) == nullptr)
+        if (const Places places = locate(source_, text_, path); places.found)
+            return {source_, places.key, path, std::move(problem)};
     return error(path, std::move(problem));
 }
 

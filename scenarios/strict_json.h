@@ -43,6 +43,8 @@ class Document {
 
   private:
     friend Document parse_json(std::string source, std::string text);
+    const std::string *option_for(std::string_view path) const; // that put the value, or one around it, there
+
     std::string source_;
     std::string text_;
     std::map<std::string, std::string, std::less<>> overridden_; // path -> the option that put the value there

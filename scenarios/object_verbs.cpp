@@ -1,0 +1,241 @@
+// Operations on objects and txgs: each a transaction (or none) as a user of the DMU writes it.
+//
+// Each object is one operation: "alloc" with a count of 1,000 is a thousand transactions, one after another, each with
+// its latency and its own chance to be refused.
+#include "scenarios/object_verbs.h"
+
+#include "model/dmu_object.h"
+#include "model/dmu_tx.h"
+#include "model/dnode.h"
+#include "model/objset.h"
+#include "model/spa.h"
+#include "model/txg.h"
+#include "scenarios/workload.h"
+
+namespace scenarios {
+
+namespace {
+
+struct ObjectType {
+    const char *name;
+    dmu::dmu_object_type_t type;
+};
+constexpr ObjectType object_types[] = {{"UINT64_OTHER", dmu::DMU_OT_UINT64_OTHER},
+                                       {"PLAIN_FILE_CONTENTS", dmu::DMU_OT_PLAIN_FILE_CONTENTS}};
+
+template <class F>
+void for_each_object(Worker &worker, const Step &step, const F &function)
+{
+    for (const ObjectRun &run : step.objects) {
+        for (uint64_t object = run.first;; object += static_cast<uint64_t>(run.stride)) {
+            if (worker.stopping())
+                return;
+            function(object);
+            if (object == run.last)
+                break;
+        }
+    }
+}
+
+// Runs `body` in a transaction of its own that has the holds which `hold` asks for.
+template <class Hold, class Body>
+int in_transaction(dmu::objset_t &os, const Hold &hold, const Body &body)
+{
+    dmu::dmu_tx_ptr tx = dmu::dmu_tx_create(os);
+    hold(*tx);
+    if (const auto assigned = dmu::dmu_tx_assign(*tx, dmu::TXG_WAIT); !assigned) {
+        dmu::dmu_tx_abort(std::move(tx));
+        return assigned.error();
+    }
+    const int error = body(*tx);
+    dmu::dmu_tx_commit(std::move(tx));
+    return error;
+}
+
+void hold_new_object(dmu::dmu_tx_t &tx)
+{
+    dmu::dmu_tx_hold_bonus(tx, dmu::DMU_NEW_OBJECT);
+}
+
+dmu::dnode_spec spec_of(const Step &step)
+{
+    dmu::dnode_spec spec;
+    for (const ObjectType &type : object_types)
+        if (step.type == type.name)
+            spec.type = type.type;
+    spec.blocksize = static_cast<uint32_t>(step.block_size);
+    spec.bonustype = step.bonus == 0 ? dmu::DMU_OT_NONE : dmu::DMU_OT_UINT64_OTHER;
+    spec.bonuslen = static_cast<uint32_t>(step.bonus);
+    spec.slots = static_cast<uint32_t>(step.slots);
+    return spec;
+}
+
+void free_one(Worker &worker, const Step &step, uint64_t object)
+{
+    worker.operate(step, [&] {
+        dmu::objset_t &os = worker.world().objset();
+        const auto hold = [object](dmu::dmu_tx_t &tx) { dmu::dmu_tx_hold_free(tx, object, 0, dmu::DMU_OBJECT_END); };
+        return in_transaction(os, hold,
+                              [&](dmu::dmu_tx_t &tx) { return dmu::dmu_object_free(os, object, tx).error(); });
+    });
+}
+
+std::vector<uint64_t> choose_live(Worker &worker, const Step &step)
+{
+    LiveObjects &live = worker.world().live;
+    const uint64_t from = worker.value(step.from), to = worker.value(step.to);
+    const uint64_t count = worker.value(step.limit);
+    if (step.which == "all")
+        return live.take_all(from, to);
+    if (step.which == "first")
+        return live.take_first(count, from, to);
+    if (step.which == "every")
+        return live.take_every(worker.value(step.stride), count, from, to);
+    return live.take_random(count, from, to, [&](uint64_t n) { return worker.random(0, n - 1); });
+}
+
+} // namespace
+
+void object_verbs::alloc(Worker &worker, const Step &step)
+{
+    const dmu::dnode_spec spec = spec_of(step);
+    const uint64_t count = worker.value(step.count);
+    for (uint64_t i = 0; i < count && !worker.stopping(); ++i) {
+        worker.operate(step, [&] {
+            dmu::objset_t &os = worker.world().objset();
+            return in_transaction(os, hold_new_object, [&](dmu::dmu_tx_t &tx) {
+                const CallsWithin calls(worker);
+                const uint64_t object = dmu::dmu_object_alloc(os, spec, tx);
+                worker.world().allocated(object, calls);
+                return 0;
+            });
+        });
+    }
+}
+
+void object_verbs::claim(Worker &worker, const Step &step)
+{
+    const dmu::dnode_spec spec = spec_of(step);
+    for_each_object(worker, step, [&](uint64_t object) {
+        worker.operate(step, [&] {
+            dmu::objset_t &os = worker.world().objset();
+            return in_transaction(os, hold_new_object, [&](dmu::dmu_tx_t &tx) {
+                const auto claimed = dmu::dmu_object_claim(os, object, spec, tx);
+                if (claimed)
+                    worker.world().claimed(object);
+                return claimed.error();
+            });
+        });
+    });
+}
+
+void object_verbs::free(Worker &worker, const Step &step)
+{
+    if (step.which.empty()) {
+        for_each_object(worker, step, [&](uint64_t object) {
+            worker.world().live.remove(object);
+            free_one(worker, step, object);
+        });
+        return;
+    }
+    const std::vector<uint64_t> chosen = choose_live(worker, step);
+    for (size_t i = 0; i < chosen.size(); ++i) {
+        if (worker.stopping()) {
+            for (; i < chosen.size(); ++i)
+                worker.world().live.add(chosen[i]); // nobody has freed them
+            return;
+        }
+        free_one(worker, step, chosen[i]);
+    }
+}
+
+void object_verbs::sync(Worker &worker, const Step &step)
+{
+    worker.operate(step, [&] {
+        dmu::dsl_pool_t &dp = worker.world().spa().dsl_pool();
+        dmu::txg_wait_synced(dp, dp.dp_tx.tx_open_txg);
+        return 0;
+    });
+}
+
+void object_verbs::reopen(Worker &worker, const Step &step)
+{
+    worker.operate_alone(step, [&] {
+        worker.world().spa().spa_reopen_objset();
+        return 0;
+    });
+}
+
+void object_verbs::export_import(Worker &worker, const Step &step)
+{
+    worker.operate_alone(step, [&] {
+        worker.world().spa().spa_export_import();
+        return 0;
+    });
+}
+
+void object_verbs::evict(Worker &worker, const Step &step)
+{
+    worker.operate(step, [&] {
+        dmu::dmu_objset_evict_dbufs(worker.world().objset());
+        return 0;
+    });
+}
+
+void object_verbs::hold_tx(Worker &worker, const Step &step)
+{
+    const std::string name = worker.text(step.name);
+    worker.operate(step, [&] {
+        World &world = worker.world();
+        if (world.held.contains(name))
+            return EBUSY;
+        dmu::dmu_tx_ptr tx = dmu::dmu_tx_create(world.objset());
+        hold_new_object(*tx);
+        if (const auto assigned = dmu::dmu_tx_assign(*tx, dmu::TXG_WAIT); !assigned) {
+            dmu::dmu_tx_abort(std::move(tx));
+            return assigned.error();
+        }
+        world.held[name] = std::move(tx);
+        return 0;
+    });
+}
+
+void object_verbs::quiesce(Worker &worker, const Step &step)
+{
+    worker.operate(step, [&] {
+        dmu::txg_quiesce_begin(worker.world().spa().dsl_pool());
+        return 0;
+    });
+}
+
+void object_verbs::release_tx(Worker &worker, const Step &step)
+{
+    const std::string name = worker.text(step.name);
+    worker.operate(step, [&] {
+        World &world = worker.world();
+        const auto held = world.held.find(name);
+        if (held == world.held.end())
+            return ENOENT;
+        dmu::dmu_tx_ptr tx = std::move(held->second);
+        world.held.erase(held);
+        const uint64_t txg = dmu::dmu_tx_get_txg(*tx);
+        dmu::dmu_tx_commit(std::move(tx));
+        if (step.wait)
+            dmu::txg_wait_synced(world.spa().dsl_pool(), txg);
+        return 0;
+    });
+}
+
+void object_verbs::next_offset(Worker &worker, const Step &step)
+{
+    uint32_t flags = 0;
+    for (const std::string &flag : step.flags)
+        flags |= flag == "hole" ? dmu::DNODE_FIND_HOLE : dmu::DNODE_FIND_BACKWARDS;
+    worker.operate(step, [&] {
+        return dmu::dnode_next_offset(dmu::DMU_META_DNODE(worker.world().objset()), flags, worker.value(step.offset),
+                                      static_cast<uint32_t>(step.minlvl), step.blkfill, step.txg)
+            .error;
+    });
+}
+
+} // namespace scenarios

@@ -1,0 +1,114 @@
+#include "scenarios/sections.h"
+
+#include "model/choices.h"
+#include "model/eras.h"
+#include "scenarios/operation.h"
+
+#include <algorithm>
+
+namespace scenarios {
+
+namespace {
+
+constexpr uint64_t pebibyte = 1ull << 50;
+
+// The names that may be chosen for a field of code_config.
+std::vector<std::string> choices_for(std::string_view field)
+{
+    std::vector<std::string> names;
+    for (const dmu::choice_info &choice : dmu::choices())
+        if (field == choice.field)
+            names.emplace_back(choice.name);
+    return names;
+}
+
+} // namespace
+
+std::vector<std::string> era_names()
+{
+    std::vector<std::string> names;
+    for (const dmu::era_t &era : dmu::eras())
+        names.emplace_back(era.name);
+    return names;
+}
+
+const Table &code_table()
+{
+    using dmu::code_config;
+    static const Table table(
+        "a code base",
+        {choice("era", &code_config::era, era_names(), "The real code base that sets every choice below."),
+         from_era(choice("object_alloc", &code_config::object_alloc, choices_for("object_alloc"),
+                         "How dmu_object_alloc finds a free number.")),
+         from_era(number("rescan_threshold", &code_config::rescan_threshold, {Unit::plain, 0, INT32_MAX},
+                         "Dnodes freed in a txg from which on the next search begins again at object 0.")),
+         number("alloc_chunk_shift", &code_config::alloc_chunk_shift, {Unit::plain, 0, 24},
+                "log2 of the objects in one CPU's chunk (per-cpu); at least a dnode block, at most an L1's span are "
+                "used."),
+         from_era(choice("tx_hold_zap", &code_config::tx_hold_zap, choices_for("tx_hold_zap"),
+                         "How dmu_tx_hold_zap asks the ZAP.")),
+         from_era(choice("dbuf_hold", &code_config::dbuf_hold, choices_for("dbuf_hold"),
+                         "Where dbuf_hold_impl keeps its locals.")),
+         from_era(
+             flag("arc_buf_access", &code_config::arc_buf_access, "A hold of a cached buffer tells the ARC of it.")),
+         from_era(flag("walk_earlier_slots", &code_config::walk_earlier_slots,
+                       "dnode_hold_impl looks at every slot before the wanted one.")),
+         from_era(flag("rw_upgrade_can_succeed", &code_config::rw_upgrade_can_succeed,
+                       "rw_tryupgrade may succeed (kernel); in user space it never does.")),
+         from_era(flag("zap_shrink", &code_config::zap_shrink, "zap_remove merges emptied sibling leaves.")),
+         from_era(flag("dbuf_cache", &code_config::dbuf_cache, "Released dbufs stay on a list of their own."))});
+    return table;
+}
+
+const Table &disk_table()
+{
+    using dmu::disk_config;
+    static const Table table(
+        "a disk",
+        {number("latency", &disk_config::latency_ns, {Unit::duration, 0, 10'000'000'000}, "Time of one request."),
+         number("bandwidth", &disk_config::bandwidth, {Unit::size, 1, pebibyte}, "Bytes a second."),
+         number("queue_depth", &disk_config::queue_depth, {Unit::plain, 1, 10'000},
+                "Requests in flight whose latencies overlap.")});
+    return table;
+}
+
+const Table &pool_table()
+{
+    using dmu::pool_config;
+    static const Table table(
+        "a pool",
+        {number("txg_timeout", &pool_config::txg_timeout_ns, {Unit::duration, 1'000'000, 100 * day_ns},
+                "Longest time that a txg stays open (zfs_txg_timeout)."),
+         number("dirty_data_max", &pool_config::dirty_data_max, {Unit::size, 1 << 20, pebibyte},
+                "Dirty bytes at which writers are stopped (zfs_dirty_data_max)."),
+         number("dirty_data_sync", &pool_config::dirty_data_sync, {Unit::size, 1 << 10, pebibyte},
+                "Dirty bytes at which the open txg is closed (zfs_dirty_data_sync)."),
+         number("delay_min_dirty_percent", &pool_config::delay_min_dirty_percent, {Unit::plain, 0, 100},
+                "Share of dirty_data_max from which on writers are slowed down (zfs_delay_min_dirty_percent)."),
+         number("delay_scale", &pool_config::delay_scale, {Unit::plain, 0, 1'000'000'000},
+                "How steeply, in nanoseconds (zfs_delay_scale)."),
+         number("sync_threads", &pool_config::sync_threads, {Unit::plain, 1, 256}, "Threads that sync dnodes."),
+         number("arc_max", &pool_config::arc_max, {Unit::size, 1 << 20, pebibyte}, "Size of the ARC (zfs_arc_max)."),
+         object("disk", &pool_config::disk, disk_table(), "The one simulated disk.")});
+    return table;
+}
+
+const Table &dataset_table()
+{
+    using dmu::dataset_config;
+    static const Table table(
+        "a dataset",
+        {from_era(number("meta_indirect_shift", &dataset_config::meta_indirect_shift, {Unit::plain, 14, 17},
+                         "log2 of the bytes in an indirect block of the meta-dnode.")),
+         from_era(number("indirect_shift", &dataset_config::indirect_shift, {Unit::plain, 12, 17},
+                         "The same for files and directories.")),
+         number("recordsize", &dataset_config::recordsize, {Unit::size, 512, 16 << 20, true}, "Block size of files."),
+         from_era(number("dbuf_mutexes", &dataset_config::dbuf_mutexes, {Unit::plain, 1, 1 << 20, true},
+                         "Mutexes of the dbuf hash table.")),
+         number("zap_salt", &dataset_config::zap_salt, {Unit::plain, 1, UINT64_MAX}, "Salt of the ZAP's hash."),
+         number("dnodesize", &dataset_config::dnodesize, {Unit::plain, 512, 512},
+                "Bytes of a dnode; only dnodes of one slot are simulated.")});
+    return table;
+}
+
+} // namespace scenarios

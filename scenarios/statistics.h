@@ -1,0 +1,127 @@
+// Counting what the operations of a script took: power-of-two histograms as DTrace's quantize(), and latencies in a
+// log-linear histogram, integers throughout.
+#pragma once
+
+#include "scenarios/run.h"
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+namespace scenarios {
+
+// Buckets 0, 1, 2, 4, 8, ...: a value v > 0 counts in the largest power of two that is not above it.
+class Quantize {
+  public:
+    void add(uint64_t value) { ++buckets_[static_cast<size_t>(std::bit_width(value))]; }
+    std::vector<HistogramRow> rows() const
+    {
+        std::vector<HistogramRow> rows;
+        for (size_t i = 0; i < buckets_.size(); ++i)
+            if (buckets_[i] != 0)
+                rows.push_back({i == 0 ? 0 : uint64_t{1} << (i - 1), buckets_[i]});
+        return rows;
+    }
+    void clear() { buckets_ = {}; }
+
+  private:
+    std::array<uint64_t, 65> buckets_{};
+};
+
+// One bucket a value.
+class Linear {
+  public:
+    void add(uint64_t value) { ++buckets_[value]; }
+    std::vector<HistogramRow> rows() const
+    {
+        std::vector<HistogramRow> rows;
+        for (const auto &[value, count] : buckets_)
+            rows.push_back({value, count});
+        return rows;
+    }
+    void clear() { buckets_.clear(); }
+
+  private:
+    std::map<uint64_t, uint64_t> buckets_;
+};
+
+// Values to within one part in 64: below 64 exactly, above it 64 buckets to each doubling. A quantile is the lower
+// bound of the bucket it falls into; the maximum is exact.
+class LatencyHistogram {
+  public:
+    void add(uint64_t value)
+    {
+        const size_t index = index_of(value);
+        if (index >= buckets_.size())
+            buckets_.resize(index + 1);
+        ++buckets_[index];
+        ++count_;
+        max_ = value > max_ ? value : max_;
+    }
+    uint64_t count() const { return count_; }
+    // The smallest bucket that has at least `percent` of the values at or below it.
+    uint64_t quantile(uint64_t percent) const
+    {
+        const uint64_t wanted = (count_ * percent + 99) / 100;
+        uint64_t seen = 0;
+        for (size_t i = 0; i < buckets_.size(); ++i) {
+            seen += buckets_[i];
+            if (seen >= wanted && seen > 0)
+                return lower_bound(i);
+        }
+        return 0;
+    }
+    Latency summary() const { return {quantile(50), quantile(90), quantile(99), max_}; }
+
+  private:
+    static constexpr uint64_t sub_bits = 6;
+    static size_t index_of(uint64_t value)
+    {
+        if (value < (1u << sub_bits))
+            return static_cast<size_t>(value);
+        const uint64_t shift = static_cast<uint64_t>(std::bit_width(value)) - sub_bits - 1;
+        return static_cast<size_t>(((shift + 1) << sub_bits) + ((value >> shift) - (1u << sub_bits)));
+    }
+    static uint64_t lower_bound(size_t index)
+    {
+        if (index < (2u << sub_bits))
+            return index;
+        const uint64_t shift = (index >> sub_bits) - 1;
+        return ((index & ((1u << sub_bits) - 1)) + (1u << sub_bits)) << shift;
+    }
+
+    std::vector<uint64_t> buckets_;
+    uint64_t count_ = 0;
+    uint64_t max_ = 0;
+};
+
+// Object numbers in the order handed out, kept as runs of equal stride.
+class ObjectRuns {
+  public:
+    void add(uint64_t object)
+    {
+        if (!runs_.empty()) {
+            ObjectRun &last = runs_.back();
+            const int64_t stride = static_cast<int64_t>(object - last.last);
+            if (stride != 0 && last.first == last.last) {
+                last.stride = stride;
+                last.last = object;
+                return;
+            }
+            if (stride != 0 && stride == last.stride) {
+                last.last = object;
+                return;
+            }
+        }
+        runs_.push_back({object, object, 1});
+    }
+    void clear() { runs_.clear(); }
+    const std::vector<ObjectRun> &runs() const { return runs_; }
+
+  private:
+    std::vector<ObjectRun> runs_;
+};
+
+} // namespace scenarios
