@@ -98,9 +98,14 @@ std::string read_choice(const Value &value, std::string_view what, const std::ve
 json number_schema(const Bounds &bounds)
 {
     const json expression = {{"type", "string"}, {"pattern", expression_pattern}, {"maxLength", 400}};
-    json number = {{"type", "integer"}, {"minimum", bounds.min}, {"maximum", bounds.max}};
-    if (bounds.unit == Unit::duration)
+    json number = {{"type", "integer"}, {"minimum", bounds.min}};
+    if (bounds.max <= INT64_MAX) // validators keep bounds in signed or floating numbers
+        number["maximum"] = bounds.max;
+    if (bounds.unit == Unit::duration) {
+        if (bounds.min > 0)
+            return expression;
         number = {{"const", 0}};
+    }
     return {{"anyOf", json::array({number, expression})}};
 }
 

@@ -70,7 +70,7 @@ template <class S>
 Field quantity(std::string name, Quantity S::*member, Bounds bounds, std::string sentence)
 {
     json schema = number_schema(bounds);
-    schema["anyOf"][1]["pattern"] = "^[0-9A-Za-z_$+*/(){}:. -]+$";
+    (schema.contains("anyOf") ? schema["anyOf"][1] : schema)["pattern"] = "^[0-9A-Za-z_$+*/(){}:. -]+$";
     Field field = custom<S>(
         std::move(name), std::move(schema), {}, std::move(sentence),
         [member, bounds](S &object, const Value &value) { object.*member = read_quantity(value, bounds); },

@@ -1,0 +1,66 @@
+// What can be freed is chosen in ascending order, and never twice.
+#include "scenarios/live_objects.h"
+#include "scenarios/statistics.h"
+
+#include <doctest/doctest.h>
+
+using namespace scenarios;
+using Numbers = std::vector<uint64_t>;
+
+TEST_CASE("the first, every, all and random live objects are taken out when chosen")
+{
+    LiveObjects live;
+    for (uint64_t object = 1; object <= 200; ++object)
+        live.add(object);
+    CHECK(live.take_first(3, 1, 1000) == Numbers{1, 2, 3});
+    CHECK(live.take_first(2, 63, 1000) == Numbers{63, 64});
+    CHECK(live.take_every(50, 100, 1, 1000) == Numbers{4, 54, 106, 156}); // 63 and 64 are gone
+    CHECK(live.take_all(199, 1000) == Numbers{199, 200});
+    CHECK(live.take_random(3, 10, 20, [](uint64_t) { return 0; }) == Numbers{10, 11, 12});
+    CHECK(live.count() == 200 - 3 - 2 - 4 - 2 - 3);
+    CHECK(live.take_random(1000, 10, 20, [](uint64_t n) { return n - 1; }).size() == 8);
+    CHECK(live.take_all(0, UINT64_MAX).size() == 178);
+    CHECK(live.count() == 0);
+    CHECK(live.take_first(5, 1, 1000).empty());
+}
+
+TEST_CASE("quantize counts in the largest power of two that is not above the value")
+{
+    Quantize histogram;
+    for (const uint64_t value : {0, 0, 1, 2, 3, 4, 4095, 4096, 8191})
+        histogram.add(value);
+    std::vector<std::pair<uint64_t, uint64_t>> rows;
+    for (const HistogramRow &row : histogram.rows())
+        rows.emplace_back(row.bucket, row.count);
+    CHECK(rows == std::vector<std::pair<uint64_t, uint64_t>>{{0, 2}, {1, 1}, {2, 2}, {4, 1}, {2048, 1}, {4096, 2}});
+}
+
+TEST_CASE("latencies are exact below 128 and within one part in 64 above")
+{
+    LatencyHistogram small;
+    for (uint64_t value = 1; value <= 100; ++value)
+        small.add(value);
+    CHECK(small.quantile(50) == 50);
+    CHECK(small.quantile(99) == 99);
+    CHECK(small.summary().max == 100);
+    for (const uint64_t value : {200ull, 1'000'000ull, 123'456'789'012ull, ~0ull}) {
+        LatencyHistogram one;
+        one.add(value);
+        CHECK(one.quantile(50) <= value);
+        CHECK(one.quantile(50) >= value - value / 64);
+    }
+    CHECK(LatencyHistogram().summary().p99 == 0);
+}
+
+TEST_CASE("object numbers are kept as runs of equal stride")
+{
+    ObjectRuns runs;
+    for (const uint64_t object : {1, 2, 3, 10, 8, 6, 5})
+        runs.add(object);
+    REQUIRE(runs.runs().size() == 3);
+    CHECK(runs.runs()[0].last == 3);
+    CHECK(runs.runs()[1].first == 10);
+    CHECK(runs.runs()[1].last == 6);
+    CHECK(runs.runs()[1].stride == -2);
+    CHECK(runs.runs()[2].first == 5);
+}
