@@ -90,7 +90,7 @@ void vdev_t::interrupt_thread()
         // Completions are in order: the bus is one and the latency is the same for all.
         const flight_t flight = flights_.front();
         held.exit();
-        sleep_until(flight.done, WaitKind::disk);
+        delay_until(flight.done, WaitKind::disk);
         held = mutex_enter(io_lock_);
 
         uint64_t accounted = 0;
@@ -137,7 +137,7 @@ void vdev_t::zio_read(uint64_t bytes)
     const hrtime_t done = transfer(bytes);
     held.exit();
 
-    sleep_until(done, WaitKind::disk);
+    delay_until(done, WaitKind::disk);
 
     held = mutex_enter(io_lock_);
     --reads_in_flight_;

@@ -107,7 +107,7 @@ void dmu_tx_delay(dmu_tx_t &tx, uint64_t dirty)
     dp.dp_last_wakeup = wakeup;
     held.exit();
 
-    sleep_until(wakeup, WaitKind::txg);
+    delay_until(wakeup, WaitKind::txg);
 }
 
 // --- assigning

@@ -109,7 +109,7 @@ Result<> arc_tempreserve_space(dsl_pool_t &dp, uint64_t reserve, dmu_tx_t &tx)
 void arc_tempreserve_clear(dsl_pool_t &dp, uint64_t reserve)
 {
     Probe probe{Fn::arc_tempreserve_clear};
-    dp.dp_arc_tempreserve.fetch_sub(reserve);
+    atomic_add_64(dp.dp_arc_tempreserve, -static_cast<int64_t>(reserve));
 }
 
 void dsl_dir_dirty(dsl_dir_t &dd, const dmu_tx_t &tx)

@@ -76,7 +76,7 @@ TEST_CASE("dirty bytes are given back write by write")
         zio_root_t pio(dp.dp_vdev);
         dp.dp_vdev.zio_write(pio, 1000, 1000, 4);
         dp.dp_vdev.zio_write(pio, 2000, 2000, 4);
-        sleep_for(milliseconds(3), WaitKind::other);
+        delay(milliseconds(3), WaitKind::other);
         CHECK(dp.dp_dirty_total == 2000);
         dp.dp_vdev.zio_wait(pio);
         CHECK(dp.dp_dirty_total == 0);

@@ -87,7 +87,7 @@ TEST_CASE("at dirty_data_max a transaction waits until dirty bytes are given bac
         dmu_tx_ptr dirty = dmu_tx_create_assigned(dp, dp.dp_tx.tx_open_txg);
         dsl_pool_dirty_space(dp, 40'000'000, *dirty);
         thread_create("writer", [&] {
-            sleep_for(seconds(3), WaitKind::other);
+            delay(seconds(3), WaitKind::other);
             dsl_pool_undirty_space(dp, 40'000'000, dirty->tx_txg);
         });
 
@@ -119,7 +119,7 @@ TEST_CASE("a dnode claimed by the quiescing txg makes a transaction of the next 
         const uint64_t txg = early->tx_txg;
         txg_quiesce_begin(dp);
         thread_create("early", [&] {
-            sleep_for(seconds(2), WaitKind::other);
+            delay(seconds(2), WaitKind::other);
             dmu_tx_commit(std::move(early));
         });
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "model/dmu_tx.h"
+#include "model/eras.h"
 #include "model/spa.h"
 #include "sim/simulator.h"
 
@@ -36,7 +37,7 @@ sim::End run_pool(const model_config &config, Body body, uint32_t cpus = 4)
 {
     sim::Machine machine;
     machine.cpus = cpus;
-    sim::Simulator simulator(machine, tables(), 1);
+    sim::Simulator simulator(machine, model_tables(), 1);
     simulator.set_free(false);
     simulator.spawn("test", {}, [&] {
         spa_t spa(config);
@@ -54,7 +55,7 @@ sim::End run_objset(const model_config &config, Body body, uint32_t cpus = 4)
 {
     sim::Machine machine;
     machine.cpus = cpus;
-    sim::Simulator simulator(machine, tables(), 1);
+    sim::Simulator simulator(machine, model_tables(), 1);
     simulator.set_free(false);
     simulator.spawn("test", {}, [&] {
         spa_t spa(config);

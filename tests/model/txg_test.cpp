@@ -13,12 +13,12 @@ TEST_CASE("a txg closes when its timeout has passed since the last sync began")
         tx_state_t &tx = spa.dsl_pool().dp_tx;
         tx.tx_keep_rows = true;
         CHECK(tx.tx_open_txg == 4);
-        sleep_for(milliseconds(4'999), WaitKind::other);
+        delay(milliseconds(4'999), WaitKind::other);
         CHECK(tx.tx_open_txg == 4);
-        sleep_for(milliseconds(2), WaitKind::other);
+        delay(milliseconds(2), WaitKind::other);
         CHECK(tx.tx_open_txg == 5);
         CHECK(tx.tx_synced_txg == 4); // it was empty
-        sleep_for(milliseconds(5'000), WaitKind::other);
+        delay(milliseconds(5'000), WaitKind::other);
         CHECK(tx.tx_open_txg == 6);
 
         REQUIRE(tx.tx_rows.size() == 2);
@@ -36,14 +36,15 @@ TEST_CASE("more dirty bytes than dirty_data_sync close the txg at the next trans
     run_pool(config, [](spa_t &spa) {
         dsl_pool_t &dp = spa.dsl_pool();
         dmu_tx_ptr tx = dmu_tx_create_assigned(dp, 4);
+        delay(milliseconds(1)); // the sync thread has looked and waits for its timeout
         dsl_pool_dirty_space(dp, 64 << 20, *tx);
         CHECK(!dsl_pool_need_dirty_delay(dp));
-        sleep_for(milliseconds(1), WaitKind::other);
+        delay(milliseconds(1), WaitKind::other);
         CHECK(dp.dp_tx.tx_open_txg == 4); // exactly the limit is not more
 
         dsl_pool_dirty_space(dp, 1, *tx);
         CHECK(!dsl_pool_need_dirty_delay(dp));
-        sleep_for(milliseconds(1), WaitKind::other);
+        delay(milliseconds(1), WaitKind::other);
         CHECK(dp.dp_tx.tx_open_txg == 5);
         CHECK(dp.dp_tx.tx_synced_txg == 4);
         CHECK(dp.dp_dirty_total == 0); // nothing was there to write: given back all the same
@@ -68,7 +69,7 @@ TEST_CASE("a txg is quiescing until its last holder has left, and the next one i
         txg_handle_t other;
         CHECK(txg_hold_open(dp, other) == 5);
         txg_rele_to_quiesce(other);
-        sleep_for(seconds(1), WaitKind::other);
+        delay(seconds(1), WaitKind::other);
         CHECK(dp.dp_tx.tx_synced_txg == 3);
 
         dp.dp_tx.tx_keep_rows = true;
@@ -104,7 +105,7 @@ TEST_CASE("waiting for the next open txg closes the present one")
     });
 }
 
-TEST_CASE("a kick does nothing while a txg is on its way")
+TEST_CASE("a kick closes the open txg, and it is synced when its holders have left")
 {
     run_pool(quiet_config(), [](spa_t &spa) {
         dsl_pool_t &dp = spa.dsl_pool();
@@ -112,13 +113,12 @@ TEST_CASE("a kick does nothing while a txg is on its way")
         txg_hold_open(dp, held);
         txg_rele_to_quiesce(held);
         txg_kick(dp);
-        sleep_for(milliseconds(1), WaitKind::other);
+        delay(milliseconds(1), WaitKind::other);
         CHECK(dp.dp_tx.tx_open_txg == 5);
-        txg_kick(dp); // 4 still quiesces
+        CHECK(dp.dp_tx.tx_synced_txg == 3);
         txg_rele_to_sync(held);
-        sleep_for(milliseconds(1), WaitKind::other);
-        CHECK(dp.dp_tx.tx_synced_txg == 3); // a kick closes; the sync thread comes when it has a reason to
-        txg_wait_synced(dp, 4);
+        delay(milliseconds(1), WaitKind::other);
+        CHECK(dp.dp_tx.tx_synced_txg == 4);
         CHECK(dp.dp_tx.tx_open_txg == 5);
     });
 }
