@@ -41,6 +41,9 @@ enum dmu_object_type_t : uint8_t {
     DMU_OT_UNLINKED_SET = 22,
     DMU_OT_ZAP_OTHER = 27,
     DMU_OT_SA = 44,
+    DMU_OT_SA_MASTER_NODE = 45,
+    DMU_OT_SA_ATTR_REGISTRATION = 46,
+    DMU_OT_SA_ATTR_LAYOUTS = 47,
     DMU_OT_UINT64_OTHER = 63, // DMU_OTN_UINT64_DATA's family; its exact value plays no part
 };
 

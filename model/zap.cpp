@@ -3,14 +3,22 @@
 #include "model/zap_hash.h"
 #include "model/zap_impl.h"
 
+#include <cstdio>
+
 namespace dmu {
 
 // --- a name -----------------------------------------------------------------------------------------------------------
 
+namespace {
+
+constexpr uint64_t zap_name_bytes = 312; // zap_name_t with room for a normalised name
+
+} // namespace
+
 zap_name_t::zap_name_t(zap_t &zap, std::string_view name) : key_(name.substr(0, name.find('\0')))
 {
     Probe probe{Fn::zap_name_alloc};
-    kmem_charge_alloc();
+    kmem_alloc(zap_name_bytes);
     Probe hash_probe{Fn::zap_hash};
     zap_getflags_probe(); // hashed by the caller?
     zap_getflags_probe(); // a key of words?
@@ -22,12 +30,12 @@ zap_name_t::zap_name_t(zap_t &zap, std::string_view name) : key_(name.substr(0, 
 zap_name_t::~zap_name_t()
 {
     Probe probe{Fn::zap_name_free};
-    kmem_charge_free();
+    kmem_free(zap_name_bytes);
 }
 
 // --- locks ------------------------------------------------------------------------------------------------------------
 
-zap_lock_t::zap_lock_t(zap_t &zap, dmu_buf_hold_t db, rw_guard_t guard)
+zap_lock_t::zap_lock_t(zap_t &zap, dmu_buf_hold_t db, rw_guard guard)
     : zap_(&zap), db_(std::move(db)), guard_(std::move(guard))
 {
 }
@@ -65,7 +73,7 @@ Result<> zap_lock_t::retake_as_writer(dmu_tx_t &tx)
     return {};
 }
 
-dmu_buf_hold_t zap_lock_t::release_buffer(rw_guard_t &guard)
+dmu_buf_hold_t zap_lock_t::release_buffer(rw_guard &guard)
 {
     zap_ = nullptr;
     guard = std::move(guard_);
@@ -81,7 +89,7 @@ zap_lock_t &zap_lock_t::operator=(zap_lock_t &&other)
     return *this;
 }
 
-zap_leaf_hold_t::zap_leaf_hold_t(zap_leaf_t &leaf, dmu_buf_hold_t db, rw_guard_t guard)
+zap_leaf_hold_t::zap_leaf_hold_t(zap_leaf_t &leaf, dmu_buf_hold_t db, rw_guard guard)
     : leaf_(&leaf), db_(std::move(db)), guard_(std::move(guard))
 {
 }
@@ -123,6 +131,9 @@ bool is_zap_type(dmu_object_type_t type)
     case DMU_OT_MASTER_NODE:
     case DMU_OT_UNLINKED_SET:
     case DMU_OT_ZAP_OTHER:
+    case DMU_OT_SA_MASTER_NODE:
+    case DMU_OT_SA_ATTR_REGISTRATION:
+    case DMU_OT_SA_ATTR_LAYOUTS:
         return true;
     default:
         return false;
@@ -391,6 +402,29 @@ Result<> zap_remove(objset_t &os, uint64_t zapobj, std::string_view name, dmu_tx
     zap.m_slot(*slot) = {};
     mze_remove(zap, *slot, zn.hash());
     return {};
+}
+
+namespace {
+
+std::string int_name(uint64_t number)
+{
+    char text[20];
+    std::snprintf(text, sizeof(text), "%llx", static_cast<unsigned long long>(number));
+    return text;
+}
+
+} // namespace
+
+Result<> zap_add_int(objset_t &os, uint64_t zapobj, uint64_t number, dmu_tx_t &tx)
+{
+    Probe probe{Fn::zap_add_int};
+    return zap_add(os, zapobj, int_name(number), {8, 1, &number}, tx);
+}
+
+Result<> zap_remove_int(objset_t &os, uint64_t zapobj, uint64_t number, dmu_tx_t &tx)
+{
+    Probe probe{Fn::zap_remove_int};
+    return zap_remove(os, zapobj, int_name(number), tx);
 }
 
 // --- estimating -------------------------------------------------------------------------------------------------------

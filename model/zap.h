@@ -80,6 +80,10 @@ Result<> zap_add(objset_t &os, uint64_t zapobj, std::string_view name, const zap
 Result<> zap_update(objset_t &os, uint64_t zapobj, std::string_view name, const zap_value_t &value, dmu_tx_t &tx);
 Result<> zap_remove(objset_t &os, uint64_t zapobj, std::string_view name, dmu_tx_t &tx);
 
+// A set of numbers: each is its own value, under its name in hexadecimal.
+Result<> zap_add_int(objset_t &os, uint64_t zapobj, uint64_t number, dmu_tx_t &tx);
+Result<> zap_remove_int(objset_t &os, uint64_t zapobj, uint64_t number, dmu_tx_t &tx);
+
 // What a transaction that adds or removes `name` (null: any name) may write at worst; added to both sums.
 Result<> zap_count_write(objset_t &os, uint64_t zapobj, const std::string_view *name, bool add, uint64_t &towrite,
                          uint64_t &tooverwrite);

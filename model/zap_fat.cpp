@@ -8,9 +8,10 @@
 // a leaf with few free chunks. Nothing here ever shrinks.
 #include "model/zap_impl.h"
 
-#include <algorithm>
+#include <bit>
 #include <cstring>
-#include <vector>
+#include <memory>
+#include <tuple>
 
 namespace dmu {
 
@@ -193,7 +194,7 @@ Result<> zap_set_idx_to_blk(zap_t &zap, uint64_t index, uint64_t blkid, dmu_tx_t
 std::unique_ptr<zap_leaf_t> new_leaf(uint64_t blkid, uint32_t block_shift, dmu_buf_impl_t &db)
 {
     auto leaf = std::make_unique<zap_leaf_t>();
-    kmem_charge_alloc();
+    kmem_alloc(sizeof(zap_leaf_t));
     leaf->l_blkid = blkid;
     leaf->l_bs = block_shift;
     leaf.get()f = &db;
@@ -205,7 +206,7 @@ zap_leaf_t &zap_open_leaf(uint64_t blkid, dmu_buf_impl_t &db)
 {
     Probe probe{Fn::zap_open_leaf};
     VERIFY3(blkid, !=, 0);
-    auto leaf = new_leaf(blkid, highbit64(db.db_size) - 1, db);
+    auto leaf = new_leaf(blkid, static_cast<uint32_t>(std::bit_width(db.db_size)) - 1, db);
     auto writer = rw_enter(leaf->l_rwlock, RW_WRITER);
     auto *winner = static_cast<zap_leaf_t *>(dmu_buf_set_user(db, leaf.get()));
     writer.exit();
@@ -258,7 +259,7 @@ void fzap_upgrade(zap_t &zap, dmu_tx_t &tx)
     Probe probe{Fn::fzap_upgrade};
     VERIFY(RW_WRITE_HELD(zap.zap_rwlock));
     zap.zap_ismicro = false;
-    zap.zap_block_shift = highbit64(zap.zap_dbuf->db_size) - 1;
+    zap.zap_block_shift = static_cast<uint32_t>(std::bit_width(zap.zap_dbuf->db_size)) - 1;
 
     std::memset(zap.zap_dbuf->bytes(), 0, zap.zap_dbuf->db_size);
     zap_phys_t &header = zap.f_phys();
@@ -274,9 +275,9 @@ void fzap_upgrade(zap_t &zap, dmu_tx_t &tx)
     auto db = hold_by_object(zap, 1);
     VERIFY(db.ok());
     dmu_buf_will_dirty(**db, tx);
-    kmem_charge_alloc();
+    kmem_alloc(sizeof(zap_leaf_t));
     zap_leaf_block((*db)->bytes(), zap.zap_block_shift).init();
-    kmem_charge_free();
+    kmem_free(sizeof(zap_leaf_t));
 }
 
 Result<uint64_t> zap_idx_to_blk(zap_t &zap, uint64_t index)

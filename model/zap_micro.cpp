@@ -7,6 +7,7 @@
 #include "model/zap_impl.h"
 #include "model/zap_hash.h"
 
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -14,10 +15,12 @@ namespace dmu {
 
 namespace {
 
+constexpr uint64_t mzap_ent_bytes = 48; // mzap_ent_t: a tree node, hash, cd and slot
+
 void mze_insert(zap_t &zap, uint32_t slot, uint64_t hash)
 {
     Probe probe{Fn::mze_insert};
-    kmem_charge_alloc();
+    kmem_alloc(mzap_ent_bytes);
     zap.zap_avl.emplace(zap_t::place{hash, zap.m_slot(slot).mze_cd}, slot);
 }
 
@@ -60,14 +63,14 @@ zap_t *mzap_open(objset_t &os, uint64_t object, dmu_buf_impl_t &db)
         return nullptr;
 
     auto zap = std::make_unique<zap_t>();
-    kmem_charge_alloc();
+    kmem_alloc(sizeof(zap_t));
     auto writer = rw_enter(zap->zap_rwlock, RW_WRITER);
     zap->zap_objset = &os;
     zap->zap_object = object;
     zap->zap_dbuf = &db;
     zap->zap_ismicro = micro;
     if (!micro)
-        zap->zap_block_shift = highbit64(db.db_size) - 1;
+        zap->zap_block_shift = static_cast<uint32_t>(std::bit_width(db.db_size)) - 1;
 
     if (auto *winner = static_cast<zap_t *>(dmu_buf_set_user(db, zap.get())); winner != nullptr) {
         writer.exit();
@@ -136,7 +139,7 @@ void mze_remove(zap_t &zap, uint32_t slot, uint64_t hash)
         if (entry->second != slot)
             continue;
         zap.zap_avl.erase(entry);
-        kmem_charge_free();
+        kmem_free(mzap_ent_bytes);
         return;
     }
     PANIC("mze_remove: slot %u is not in the index", slot);
@@ -147,8 +150,8 @@ Result<> mzap_upgrade(zap_lock_t &lock, dmu_tx_t &tx)
     Probe probe{Fn::mzap_upgrade};
     VERIFY(RW_WRITE_HELD(lock->zap_rwlock));
 
-    kmem_charge_alloc();
     const uint64_t size = lock->zap_dbuf->db_size;
+    kmem_alloc(size);
     std::vector<mzap_ent_phys_t> entries(lock->zap_num_chunks);
     std::memcpy(static_cast<void *>(entries.data()), lock->zap_dbuf->bytes() + sizeof(mzap_phys_t), size - MZAP_ENT_LEN);
 
@@ -168,7 +171,7 @@ Result<> mzap_upgrade(zap_lock_t &lock, dmu_tx_t &tx)
         if (auto added = fzap_add_cd(lock, zn, {8, 1, &entry.mze_value}, entry.mze_cd, tx); !added)
             return added;
     }
-    kmem_charge_free();
+    kmem_free(size);
     return {};
 }
 
