@@ -268,7 +268,56 @@ namespace dmu {
     X(zap_entry_read_name, "zap_entry_read_name", 5, assumed, 0, "G: inlined")                                         \
     X(ldv, "ldv", 0, recorded, 0, "in zap_leaf_array_create")
 
-#define COSTS(X) COSTS_DMU(X) COSTS_TX(X) COSTS_ZAP(X)
+// ---- the file system ----
+#define COSTS_ZPL(X)                                                                                                   \
+    X(zap_add_int, "zap_add_int", 20, assumed, 0, "G")                                                                 \
+    X(zap_remove_int, "zap_remove_int", 20, assumed, 0, "G")                                                           \
+    X(zil_itx_create, "zil_itx_create", 60, assumed, 0, "G")                                                           \
+    X(zil_itx_assign, "zil_itx_assign", 80, assumed, 0, "G")                                                           \
+    X(rrm_enter_read, "rrm_enter_read", 40, assumed, 0, "G")                                                           \
+    X(rrm_exit, "rrm_exit", 40, assumed, 0, "G")                                                                       \
+    X(zfs_dirent_lock, "zfs_dirent_lock", 200, assumed, 0, "G")                                                        \
+    X(zfs_dirent_unlock, "zfs_dirent_unlock", 60, assumed, 0, "G")                                                     \
+    X(zfs_match_find, "zfs_match_find", 30, assumed, 0, "G")                                                           \
+    X(zfs_link_create, "zfs_link_create", 150, assumed, 0, "G")                                                        \
+    X(zfs_link_destroy, "zfs_link_destroy", 150, assumed, 0, "G")                                                      \
+    X(zfs_zget, "zfs_zget", 80, assumed, 0, "G")                                                                       \
+    X(zfs_mknode, "zfs_mknode", 400, assumed, 0, "G")                                                                  \
+    X(zfs_znode_alloc, "zfs_znode_alloc", 300, assumed, 0, "G")                                                        \
+    X(zfs_znode_dmu_fini, "zfs_znode_dmu_fini", 60, assumed, 0, "G")                                                   \
+    X(zfs_znode_delete, "zfs_znode_delete", 30, assumed, 0, "G")                                                       \
+    X(zfs_zinactive, "zfs_zinactive", 40, assumed, 0, "G")                                                             \
+    X(zfs_rmnode, "zfs_rmnode", 100, assumed, 0, "G")                                                                  \
+    X(dmu_free_long_range, "dmu_free_long_range", 40, assumed, 0, "G")                                                 \
+    X(zfs_unlinked_add, "zfs_unlinked_add", 20, assumed, 0, "G")                                                       \
+    X(sa_buf_hold, "sa_buf_hold", 10, assumed, 0, "G")                                                                 \
+    X(sa_handle_get_from_db, "sa_handle_get_from_db", 150, assumed, 0, "G")                                            \
+    X(sa_bulk_lookup, "sa_bulk_lookup", 200, assumed, 0, "G")                                                          \
+    X(sa_bulk_update, "sa_bulk_update", 250, assumed, 0, "G")                                                          \
+    X(sa_replace_all_by_template, "sa_replace_all_by_template", 600, assumed, 0, "G")                                  \
+    X(zfs_zaccess, "zfs_zaccess", 150, assumed, 0, "G")                                                                \
+    X(zfs_acl_ids_create, "zfs_acl_ids_create", 400, assumed, 0, "G")                                                  \
+    X(zfs_lookup, "zfs_lookup", 60, assumed, 0, "G")                                                                   \
+    X(zfs_dirlook, "zfs_dirlook", 40, assumed, 0, "G")                                                                 \
+    X(zfs_create, "zfs_create", 120, assumed, 0, "G")                                                                  \
+    X(zfs_mkdir, "zfs_mkdir", 120, assumed, 0, "G")                                                                    \
+    X(zfs_remove, "zfs_remove", 150, assumed, 0, "G")                                                                  \
+    X(zfs_rmdir, "zfs_rmdir", 120, assumed, 0, "G")                                                                    \
+    X(zfs_rename, "zfs_rename", 300, assumed, 0, "G")                                                                  \
+    X(zfs_getattr, "zfs_getattr", 150, assumed, 0, "G")                                                                \
+    X(zfs_readdir, "zfs_readdir", 100, assumed, 0, "G")                                                                \
+    X(zfs_log_create, "zfs_log_create", 120, assumed, 0, "G")                                                          \
+    X(zfs_log_remove, "zfs_log_remove", 60, assumed, 0, "G")                                                           \
+    X(zfs_log_rename, "zfs_log_rename", 80, assumed, 0, "G")                                                           \
+    X(zpl_mkdir, "zpl_mkdir", 300, assumed, 0, "G: the kernel above the file system")                                  \
+    X(zpl_create, "zpl_create", 400, assumed, 0, "G: the kernel above, opening and closing included")                  \
+    X(zpl_unlink, "zpl_unlink", 300, assumed, 0, "G: the kernel above")                                                \
+    X(zpl_rmdir, "zpl_rmdir", 300, assumed, 0, "G: the kernel above")                                                  \
+    X(zpl_rename, "zpl_rename", 400, assumed, 0, "G: the kernel above")                                                \
+    X(zpl_lookup, "zpl_lookup", 200, assumed, 0, "G: the kernel above")                                                \
+    X(zpl_stat, "zpl_stat", 250, assumed, 0, "G: the kernel above")
+
+#define COSTS(X) COSTS_DMU(X) COSTS_TX(X) COSTS_ZAP(X) COSTS_ZPL(X)
 
 enum class Fn : uint16_t {
 #define COST_ENUMERATOR(id, name, instructions, basis, frame, source) id,

@@ -1,6 +1,7 @@
 // Entering a ZAP, and the calls that serve both of its forms. See the head of zap.h.
 #include "model/zap.h"
 #include "model/zap_hash.h"
+#include "model/dmu_state.h"
 #include "model/zap_impl.h"
 
 #include <cstdio>
@@ -35,7 +36,7 @@ zap_name_t::~zap_name_t()
 
 // --- locks ------------------------------------------------------------------------------------------------------------
 
-zap_lock_t::zap_lock_t(zap_t &zap, dmu_buf_hold_t db, rw_guard guard)
+zap_lock_t::zap_lock_t(zap_t &zap, dmu_buf_hold_t db, rw_guard_t guard)
     : zap_(&zap), db_(std::move(db)), guard_(std::move(guard))
 {
 }
@@ -55,7 +56,7 @@ bool zap_lock_t::zap_tryupgradedir(dmu_tx_t &tx)
     Probe probe{Fn::zap_tryupgradedir};
     if (RW_WRITE_HELD(zap_->zap_rwlock))
         return true;
-    if (!zap_->zap_objset->os_spa.spa_variants.zap_upgrade->zap_rw_tryupgrade(guard_))
+    if (!zap_->zap_objset->os_dmu.variants.zap_upgrade->zap_rw_tryupgrade(guard_))
         return false;
     dmu_buf_will_dirty(*zap_->zap_dbuf, tx);
     return true;
@@ -73,7 +74,7 @@ Result<> zap_lock_t::retake_as_writer(dmu_tx_t &tx)
     return {};
 }
 
-dmu_buf_hold_t zap_lock_t::release_buffer(rw_guard &guard)
+dmu_buf_hold_t zap_lock_t::release_buffer(rw_guard_t &guard)
 {
     zap_ = nullptr;
     guard = std::move(guard_);
@@ -89,7 +90,7 @@ zap_lock_t &zap_lock_t::operator=(zap_lock_t &&other)
     return *this;
 }
 
-zap_leaf_hold_t::zap_leaf_hold_t(zap_leaf_t &leaf, dmu_buf_hold_t db, rw_guard guard)
+zap_leaf_hold_t::zap_leaf_hold_t(zap_leaf_t &leaf, dmu_buf_hold_t db, rw_guard_t guard)
     : leaf_(&leaf), db_(std::move(db)), guard_(std::move(guard))
 {
 }

@@ -12,7 +12,9 @@
 // 2bce8049c3. Left out: normalised names, keys that are 64-bit words, 48-bit hashes.
 #pragma once
 
+#include "model/blkptr.h"
 #include "model/result.h"
+#include "model/spl.h"
 #include "model/zap_format.h"
 #include "model/zap_leaf.h"
 
@@ -20,6 +22,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace dmu {
 

@@ -68,7 +68,7 @@ Result<zap_attribute_t> zap_cursor_t::retrieve()
     if (zc_hash == end_cookie)
         return SET_ERROR(ENOENT);
 
-    rw_guard reader;
+    rw_guard_t reader;
     if (!zc_holds) {
         auto lock = zap_lockdir(*zc_objset, zc_zapobj, nullptr, RW_READER, true, false);
         if (!lock)

@@ -6,6 +6,7 @@
 // its own, and from then on doubles into new blocks, one old block a step, so that no single add pays for the whole
 // table; while that goes on every store goes to both tables. Steps are also taken ahead of need, by any add that leaves
 // a leaf with few free chunks. Nothing here ever shrinks.
+#include "model/dmu_state.h"
 #include "model/zap_impl.h"
 
 #include <bit>
@@ -63,7 +64,7 @@ Result<uint64_t> zap_table_load(zap_t &zap, uint64_t index)
     Probe probe{Fn::zap_table_load};
     const zap_table_phys_t &table = zap.f_phys().zap_ptrtbl;
     const auto hold = [&](uint64_t blkid) {
-        return zap.zap_objset->os_spa.spa_variants.tx_hold_zap->zap_block_hold(zap, blkid);
+        return zap.zap_objset->os_dmu.variants.tx_hold_zap->zap_block_hold(zap, blkid);
     };
 
     const table_place place = place_of(zap, index);
@@ -294,7 +295,7 @@ Result<zap_leaf_hold_t> zap_get_leaf_byblk(zap_t &zap, uint64_t blkid, dmu_tx_t 
     if (blkid == 0)
         return SET_ERROR(ENOENT);
 
-    auto held = zap.zap_objset->os_spa.spa_variants.tx_hold_zap->zap_block_hold(zap, blkid);
+    auto held = zap.zap_objset->os_dmu.variants.tx_hold_zap->zap_block_hold(zap, blkid);
     if (!held)
         return SET_ERROR(held.error());
     dmu_buf_hold_t db = std::move(*held);

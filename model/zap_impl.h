@@ -65,7 +65,7 @@ struct zap_leaf_t : dmu_buf_user_t {
 class [[nodiscard]] zap_lock_t {
 public:
     zap_lock_t() = default;
-    zap_lock_t(zap_t &zap, dmu_buf_hold_t db, rw_guard guard);
+    zap_lock_t(zap_t &zap, dmu_buf_hold_t db, rw_guard_t guard);
     zap_lock_t(zap_lock_t &&other) { *this = std::move(other); }
     zap_lock_t &operator=(zap_lock_t &&other);
     ~zap_lock_t() { zap_unlockdir(); }
@@ -80,19 +80,19 @@ public:
     // Lets go of everything and comes back as the writer, perhaps of a zap_t made anew. On error nothing is held.
     Result<> retake_as_writer(dmu_tx_t &tx);
     // Hands buffer and lock over to the caller, who keeps the buffer longer than the lock: a cursor between two calls.
-    dmu_buf_hold_t release_buffer(rw_guard &guard);
+    dmu_buf_hold_t release_buffer(rw_guard_t &guard);
 
 private:
     zap_t *zap_ = nullptr;
     dmu_buf_hold_t db_;
-    rw_guard guard_;
+    rw_guard_t guard_;
 };
 
 // A leaf that is held and locked.
 class [[nodiscard]] zap_leaf_hold_t {
 public:
     zap_leaf_hold_t() = default;
-    zap_leaf_hold_t(zap_leaf_t &leaf, dmu_buf_hold_t db, rw_guard guard);
+    zap_leaf_hold_t(zap_leaf_t &leaf, dmu_buf_hold_t db, rw_guard_t guard);
     zap_leaf_hold_t(zap_leaf_hold_t &&other) { *this = std::move(other); }
     zap_leaf_hold_t &operator=(zap_leaf_hold_t &&other);
     ~zap_leaf_hold_t() { zap_put_leaf(); }
@@ -109,7 +109,7 @@ public:
 private:
     zap_leaf_t *leaf_ = nullptr;
     dmu_buf_hold_t db_;
-    rw_guard guard_;
+    rw_guard_t guard_;
 };
 
 // A name on its way through one call. Names end at their first zero byte, as C strings do.
@@ -154,11 +154,5 @@ Result<> fzap_remove(zap_t &zap, const zap_name_t &zn, dmu_tx_t &tx);
 Result<> fzap_count_write(zap_t &zap, const zap_name_t &zn, bool add, uint64_t &towrite, uint64_t &tooverwrite);
 uint64_t fzap_count(zap_t &zap);
 void fzap_get_stats(zap_t &zap, zap_stats_t &stats);
-
-// The flags of a ZAP are always 0 here; the real code asks for them all the same.
-inline void zap_getflags_probe()
-{
-    Probe probe{Fn::zap_getflags};
-}
 
 } // namespace dmu

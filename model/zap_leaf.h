@@ -10,6 +10,7 @@
 #pragma once
 
 #include "model/result.h"
+#include "model/spl.h"
 #include "model/zap_format.h"
 
 #include <cstdint>
@@ -19,6 +20,12 @@
 namespace dmu {
 
 struct zap_stats_t;
+
+// The flags of a ZAP are always 0 here; the real code asks for them all the same.
+inline void zap_getflags_probe()
+{
+    Probe probe{Fn::zap_getflags};
+}
 
 // An array of integers in host order, as callers hand it over.
 struct zap_value_t {

@@ -4,6 +4,7 @@
 // cd) to slots, is built by reading the whole block when the zap_t is made, and serves look-ups and cursors. An entry
 // that does not fit a slot, or a 2,048th one, turns the block into the header of a fat ZAP: all entries are added to
 // that one by one, in slot order. An empty name is stored as a free slot: it is found until the block is read again.
+#include "model/dmu_state.h"
 #include "model/zap_impl.h"
 #include "model/zap_hash.h"
 
@@ -183,7 +184,7 @@ void mzap_create_impl(objset_t &os, uint64_t object, dmu_tx_t &tx)
     dmu_buf_will_dirty(**db, tx);
     auto &header = *reinterpret_cast<mzap_phys_t *>((*db)->bytes());
     header.mz_block_type = ZBT_MICRO;
-    header.mz_salt = zap_salt_for(os, object);
+    header.mz_salt = os.os_dmu.config.dataset.zap_salt;
     header.mz_normflags = 0;
 }
 

@@ -201,7 +201,7 @@ Result<> zfs_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::st
     if (one_dir && from == to)
         return {};
 
-    rw_guard name_lock;
+    rw_guard_t name_lock;
     if (one_dir)
         name_lock = rw_enter(sdzp.z_name_lock, RW_READER);
     auto both = lock_both(sdzp, from, tdzp, to, one_dir ? ZHAVELOCK : 0);

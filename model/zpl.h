@@ -53,7 +53,7 @@ struct znode_phys_t {
 };
 
 struct znode_t : dmu_buf_user_t {
-    znode_t(zfsvfs_t &zfsvfs, dbuf_hold_t bonus) : z_zfsvfs(zfsvfs), z_sa_hdl(std::move(bonus)) {}
+    znode_t(zfsvfs_t &zfsvfs, dmu_buf_impl_t &bonus) : z_zfsvfs(zfsvfs), z_sa_hdl(bonus) {}
 
     // immutable
     zfsvfs_t &z_zfsvfs;
@@ -71,7 +71,7 @@ struct znode_t : dmu_buf_user_t {
     bool z_unlinked = false;
 
     kmutex_t z_sa_lock{"sa_handle_lock"}; // the attributes in the bonus buffer
-    dbuf_hold_t z_sa_hdl;                 // the bonus buffer
+    dmu_buf_impl_t &z_sa_hdl;             // the bonus buffer, held
 
     uint64_t z_users = 0; // of the vnode; under z_hold_mtx of the object
 };

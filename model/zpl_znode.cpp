@@ -18,7 +18,7 @@ constexpr uint64_t directory_entries_at_first = 2; // "." and ".."
 znode_phys_t &znode_phys(const znode_t &zp)
 {
     static_assert(sizeof(znode_phys_t) == DN_BONUS_WORDS * sizeof(uint64_t));
-    return *static_cast<znode_phys_t *>(zp.z_sa_hdl->db_data);
+    return *static_cast<znode_phys_t *>(zp.z_sa_hdl.db_data);
 }
 
 kmutex_t &hold_mtx(zfsvfs_t &zfsvfs, uint64_t object)
@@ -47,11 +47,11 @@ znode_t &zfs_znode_alloc(zfsvfs_t &zfsvfs, uint64_t object, dbuf_hold_t bonus)
 {
     Probe probe{Fn::zfs_znode_alloc};
     kmem_alloc(sizeof(znode_t));
-    auto zp = std::make_unique<znode_t>(zfsvfs, std::move(bonus));
+    auto zp = std::make_unique<znode_t>(zfsvfs, *bonus.keep());
     zp->z_id = object;
     {
         auto held = mutex_enter(zp->z_lock);
-        VERIFY(dmu_buf_set_user(*zp->z_sa_hdl, zp.get()) == nullptr);
+        VERIFY(dmu_buf_set_user(zp->z_sa_hdl, zp.get()) == nullptr);
     }
     {
         Probe lookup_probe{Fn::sa_bulk_lookup};
@@ -76,8 +76,8 @@ void zfs_znode_dmu_fini(znode_t &zp)
         --zp.z_zfsvfs.z_nr_znodes;
     }
     std::unique_ptr<znode_t> gone(&zp);
-    VERIFY(dmu_buf_remove_user(*zp.z_sa_hdl, &zp) == &zp);
-    zp.z_sa_hdl.rele();
+    VERIFY(dmu_buf_remove_user(zp.z_sa_hdl, &zp) == &zp);
+    dbuf_rele(zp.z_sa_hdl);
     kmem_free(sa_handle_bytes);
     kmem_free(sizeof(znode_t));
 }
@@ -215,7 +215,7 @@ void sa_bulk_update(znode_t &zp, dmu_tx_t &tx)
 {
     Probe probe{Fn::sa_bulk_update};
     auto held = mutex_enter(zp.z_sa_lock);
-    dmu_buf_will_dirty(*zp.z_sa_hdl, tx);
+    dmu_buf_will_dirty(zp.z_sa_hdl, tx);
     znode_phys_t &phys = znode_phys(zp);
     phys.zp_mode_and_size = (zp.z_is_dir ? directory_bit : 0) | zp.z_size;
     phys.zp_links = zp.z_links;

@@ -13,15 +13,15 @@ namespace dmu {
 namespace {
 
 class refuse final : public zap_upgrade_t {
-    bool zap_rw_tryupgrade(rw_guard &) const override { return false; }
+    bool zap_rw_tryupgrade(rw_guard_t &) const override { return false; }
 };
 
 class atomic final : public zap_upgrade_t {
-    bool zap_rw_tryupgrade(rw_guard &guard) const override { return rw_tryupgrade(guard); }
+    bool zap_rw_tryupgrade(rw_guard_t &guard) const override { return rw_tryupgrade(guard); }
 };
 
 class drop_and_retake final : public zap_upgrade_t {
-    bool zap_rw_tryupgrade(rw_guard &guard) const override
+    bool zap_rw_tryupgrade(rw_guard_t &guard) const override
     {
         rw_drop_and_retake(guard);
         return true;

@@ -10,7 +10,7 @@ public:
     virtual ~zap_upgrade_t() = default;
 
     // True: the guard's lock is held as writer. False: it is held as before.
-    virtual bool zap_rw_tryupgrade(rw_guard &guard) const = 0;
+    virtual bool zap_rw_tryupgrade(rw_guard_t &guard) const = 0;
 };
 
 } // namespace dmu
