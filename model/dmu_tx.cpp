@@ -10,7 +10,6 @@
 #include <algorithm>
 
 #include "model/dnode.h"
-#include "model/limits.h"
 #include "model/objset.h"
 #include "model/spa.h"
 
@@ -203,7 +202,7 @@ void dmu_tx_unassign(dmu_tx_t &tx)
 // REQUIRES: the last try was refused because no ARC is large enough.
 void check_progress(dmu_tx_t &tx)
 {
-    if (++tx.tx_assign_attempts < limits::unassignable_attempts)
+    if (++tx.tx_assign_attempts < unassignable_attempts_max)
         return;
     no_progress("a transaction can never be assigned: its estimate is above arc_max (%llu bytes), refused %u times, "
                 "one txg each",

@@ -37,6 +37,10 @@ constexpr uint64_t DMU_MAX_ACCESS = 64ull << 20;
 constexpr uint64_t DMU_MAX_DELETEBLKCNT = 20480;
 constexpr uint64_t TX_HOLDS_MAX = 32; // a rename has 9; more in one transaction is a mistake
 
+// So many refusals, one txg each, show that a transaction whose estimate no txg can hold will never be assigned; enough to
+// measure at what rate txgs race by meanwhile.
+constexpr uint32_t unassignable_attempts_max = 4096;
+
 enum class txg_how_t {
     TXG_WAIT,   // wait for the next txg as often as needed
     TXG_NOWAIT, // refuse with ERESTART; the caller drops its locks, calls dmu_tx_wait and starts again
