@@ -24,17 +24,24 @@ std::string place(const char *file, int line)
     return std::string(from) + ":" + std::to_string(line);
 }
 
+[[noreturn]] void fail(const std::string &text)
+{
+    if (before_invariant_broken != nullptr)
+        before_invariant_broken();
+    throw InvariantBroken(text);
+}
+
 } // namespace
 
 void verify_failed(const char *file, int line, const char *condition)
 {
-    throw InvariantBroken(place(file, line) + ": VERIFY(" + condition + ") failed");
+    fail(place(file, line) + ": VERIFY(" + condition + ") failed");
 }
 
 void verify3_failed(const char *file, int line, const char *condition, const std::string &left, const char *relation,
                     const std::string &right)
 {
-    throw InvariantBroken(place(file, line) + ": VERIFY3(" + condition + ") failed (" + left + " " + relation + " " +
+    fail(place(file, line) + ": VERIFY3(" + condition + ") failed (" + left + " " + relation + " " +
                           right + ")");
 }
 
@@ -45,7 +52,7 @@ void panic(const char *file, int line, const char *format, ...)
     va_start(arguments, format);
     std::vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    throw InvariantBroken(place(file, line) + ": " + text);
+    fail(place(file, line) + ": " + text);
 }
 
 } // namespace sim

@@ -15,6 +15,9 @@ struct InvariantBroken : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
+// Called before InvariantBroken is thrown, while the failing place is still on the stack. Null: nobody.
+inline void (*before_invariant_broken)() = nullptr;
+
 [[noreturn]] void verify_failed(const char *file, int line, const char *condition);
 [[noreturn]] void verify3_failed(const char *file, int line, const char *condition, const std::string &left,
                                  const char *relation, const std::string &right);

@@ -1,0 +1,84 @@
+#include "model/spl.h"
+
+#include <array>
+
+namespace dmu {
+
+namespace {
+
+constexpr auto functions = [] {
+    std::array<sim::FunctionInfo, std::size(costs)> table{};
+    for (size_t i = 0; i < table.size(); ++i)
+        table[i] = {costs[i].name, costs[i].instructions, costs[i].frame_bytes, costs[i].recorded};
+    return table;
+}();
+
+#define MODEL_LOCK_CLASS_INFO(name) sim::LockClassInfo{name, nullptr},
+constexpr sim::LockClassInfo lock_classes[] = {MODEL_LOCK_CLASSES(MODEL_LOCK_CLASS_INFO)};
+#undef MODEL_LOCK_CLASS_INFO
+
+} // namespace
+
+sim::Tables model_tables() { return {functions, lock_classes}; }
+
+zrlock_t::zrlock_t() = default;
+
+zrlock_t::Collision &zrlock_t::collision()
+{
+    if (collision_ == nullptr)
+        collision_ = std::make_unique<Collision>();
+    return *collision_;
+}
+
+void zrlock_t::add()
+{
+    for (;;) {
+        uint32_t seen = word_.load();
+        while (seen != locked_word) {
+            if (word_.compare_exchange(seen, seen + 1))
+                return;
+        }
+        auto held = mutex_enter(collision().lock);
+        while (word_.load() == locked_word)
+            cv_wait(collision_->changed, collision_->lock);
+    }
+}
+
+void zrlock_t::remove()
+{
+    const uint32_t before = word_.fetch_add(~uint32_t{0});
+    VERIFY3(before, !=, 0u);
+    VERIFY3(before, !=, locked_word);
+}
+
+bool zrlock_t::try_enter()
+{
+    uint32_t expected = 0;
+    return word_.load() == 0 && word_.compare_exchange(expected, locked_word);
+}
+
+void zrlock_t::exit()
+{
+    VERIFY(locked());
+    if (collision_ == nullptr) {
+        word_.store(0);
+        if (collision_ == nullptr) // nobody came while the store waited for its turn
+            return;
+        auto held = mutex_enter(collision_->lock);
+        cv_broadcast(collision_->changed);
+        return;
+    }
+    auto held = mutex_enter(collision_->lock);
+    word_.store(0);
+    cv_broadcast(collision_->changed);
+}
+
+sim::Thread &thread_create(std::string name, std::function<void()> body)
+{
+    sim::ThreadOptions options;
+    options.group = name;
+    options.counted = false;
+    return sim::hot.simulator->spawn(std::move(name), std::move(options), std::move(body));
+}
+
+} // namespace dmu

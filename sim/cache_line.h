@@ -1,0 +1,33 @@
+// A cache line: who has it, who shares it, and until when it is on its way.
+//
+// Read-modify-write by CPU k at t: alone its owner, k pays one owned access. Otherwise it waits until the line has arrived
+// wherever it was going, takes it from the farthest of owner and sharers, pays a crowd step for each other sharer, and owns
+// it alone. A load by a sharer hits; otherwise it waits likewise, takes one transfer from the owner, and shares.
+//
+// `state` is a key: until when the line is on its way, above the number of its owner. Above 64 CPUs neighbours share a bit of
+// `sharers`. On a machine without line model every access costs the same, and nothing is ever on its way.
+#pragma once
+
+#include "sim/kernel.h"
+
+namespace sim {
+
+struct Line {
+    Key state = limits::timer_cpu; // nobody has it
+    uint64_t sharers = 0;          // with the owner; 0: the owner alone
+
+    // Both charge the running thread. REQUIRES: it has settled.
+    void modify()
+    {
+        if (cpu_of(state ^ hot.key) == 0 && sharers == 0) [[likely]]
+            charge_key(hot.prices.rmw_owned);
+        else
+            modify_slow();
+    }
+    void load();
+
+private:
+    void modify_slow();
+};
+
+} // namespace sim

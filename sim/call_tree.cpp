@@ -1,0 +1,46 @@
+#include "sim/call_tree.h"
+
+#include "sim/limits.h"
+#include "sim/verify.h"
+
+namespace sim {
+
+CallTree::CallTree(uint32_t functions) : functions_(functions), childless_(functions, nullptr) {}
+
+CallNode *CallTree::root(const std::string &group)
+{
+    for (auto &[name, node] : roots_) {
+        if (name == group)
+            return node;
+    }
+    const uint32_t index = static_cast<uint32_t>(nodes_.size());
+    nodes_.push_back({childless_.data(), nullptr, 0, 0, 0, index, 0, 0, 0});
+    roots_.emplace_back(group, &nodes_.back());
+    return &nodes_.back();
+}
+
+CallNode *CallTree::make_child(CallNode *parent, uint16_t function, uint32_t frame_bytes)
+{
+    VERIFY3(function, <, functions_);
+    VERIFY3(nodes_.size(), <, limits::call_nodes);
+    VERIFY3(parent->depth, <, limits::call_depth);
+    if (parent->children == childless_.data())
+        parent->children = child_tables_.emplace_back(functions_, nullptr).data();
+
+    const uint32_t index = static_cast<uint32_t>(nodes_.size());
+    nodes_.push_back({childless_.data(), parent, 0, 0, 0, index, parent->stack_bytes + frame_bytes, function,
+                      static_cast<uint16_t>(parent->depth + 1)});
+    CallNode *node = &nodes_.back();
+    parent->children[function] = node;
+    if (deepest_ == nullptr || node->stack_bytes > deepest_->stack_bytes)
+        deepest_ = node;
+    return node;
+}
+
+void CallTree::clear_counts()
+{
+    for (CallNode &node : nodes_)
+        node.calls = node.charged_ps = node.spin_ps = 0;
+}
+
+} // namespace sim

@@ -1,0 +1,59 @@
+// Calling contexts: one node for each distinct path of simulated functions.
+//
+// A Probe only moves to a child and counts a call. Nothing is timed at exit: the time of a node is its calls times the
+// function's own cost, plus whatever primitives charged and waits burned while it was the current node. Self and total times,
+// flame graphs and the deepest stack are all read from the tree afterwards.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace sim {
+
+struct FunctionInfo {
+    const char *name;
+    uint32_t instructions; // its own, without callees, locks, atomics and allocation
+    uint32_t frame_bytes;
+    bool recorded; // false: the cost is assumed
+};
+
+struct CallNode {
+    CallNode **children; // by function
+    CallNode *parent;    // null: the root of a thread group
+    uint64_t calls;
+    uint64_t charged_ps; // by primitives, while this node was current
+    uint64_t spin_ps;    // burned waiting for locks
+    uint32_t index;      // in CallTree::nodes
+    uint32_t stack_bytes;
+    uint16_t function; // meaningless in a root
+    uint16_t depth;
+};
+
+class CallTree {
+public:
+    explicit CallTree(uint32_t functions);
+    CallTree(const CallTree &) = delete;
+    CallTree &operator=(const CallTree &) = delete;
+
+    CallNode *root(const std::string &group);
+    CallNode *make_child(CallNode *parent, uint16_t function, uint32_t frame_bytes);
+    const std::deque<CallNode> &nodes() const { return nodes_; }
+    const CallNode &node(uint32_t index) const { return nodes_[index]; }
+    const std::vector<std::pair<std::string, CallNode *>> &roots() const { return roots_; }
+    // Null before the first call.
+    const CallNode *deepest() const { return deepest_; }
+    void clear_counts();
+
+private:
+    uint32_t functions_;
+    std::vector<CallNode *> childless_; // shared by all nodes that have no child yet
+    std::deque<CallNode> nodes_;
+    std::deque<std::vector<CallNode *>> child_tables_;
+    std::vector<std::pair<std::string, CallNode *>> roots_;
+    const CallNode *deepest_ = nullptr;
+};
+
+} // namespace sim

@@ -1,0 +1,34 @@
+// The condition variable: whoever waits leaves the mutex and sleeps; waking is paid by the waker.
+//
+// Waiters stand in a ring, first come, first woken. A woken thread comes back through the run queue and then competes for
+// the mutex like anybody else.
+#pragma once
+
+#include "sim/cache_line.h"
+#include "sim/mutex.h"
+
+namespace sim {
+
+class CondVar {
+public:
+    CondVar() = default;
+    CondVar(const CondVar &) = delete;
+    CondVar &operator=(const CondVar &) = delete;
+    ~CondVar() { waiters_ = nullptr; }
+
+    // REQUIRES: the running thread holds `mutex`. Returns holding it. The time asleep goes to the part of `kind`.
+    void wait(Mutex &mutex, WaitKind kind);
+    // The same with a limit; false: it was reached.
+    [[nodiscard]] bool timed_wait(Mutex &mutex, Time until, WaitKind kind);
+    void signal();
+    void broadcast();
+    bool has_waiters() const { return waiters_ != nullptr; }
+
+private:
+    void sleep_and_reenter(Mutex &mutex, WaitKind kind);
+
+    Thread *waiters_ = nullptr;
+    Line line_;
+};
+
+} // namespace sim

@@ -1,0 +1,90 @@
+#include "sim/event_queue.h"
+
+#include "sim/thread.h"
+
+#include <bit>
+
+namespace sim {
+
+void WinnerTree::resize(uint32_t cpus)
+{
+    leaves_ = std::bit_ceil(cpus);
+    storage_.assign(size_t{2} * leaves_, never);
+    tree_ = storage_.data();
+}
+
+void Timers::put(uint32_t slot, const Entry &entry)
+{
+    heap_[slot] = entry;
+    if (entry.thread != nullptr)
+        entry.thread->timer_slot = slot;
+}
+
+void Timers::up(uint32_t slot, Entry entry)
+{
+    while (slot > 0) {
+        const uint32_t parent = (slot - 1) / 2;
+        if (!before(entry, heap_[parent]))
+            break;
+        put(slot, heap_[parent]);
+        slot = parent;
+    }
+    put(slot, entry);
+}
+
+void Timers::down(uint32_t slot, Entry entry)
+{
+    const uint32_t size = static_cast<uint32_t>(heap_.size());
+    for (uint32_t child; (child = 2 * slot + 1) < size; slot = child) {
+        if (child + 1 < size && before(heap_[child + 1], heap_[child]))
+            ++child;
+        if (!before(heap_[child], entry))
+            break;
+        put(slot, heap_[child]);
+    }
+    put(slot, entry);
+}
+
+void Timers::erase(uint32_t slot)
+{
+    const Entry last = heap_.back();
+    heap_.pop_back();
+    if (slot == heap_.size())
+        return;
+    if (slot > 0 && before(last, heap_[(slot - 1) / 2]))
+        up(slot, last);
+    else
+        down(slot, last);
+}
+
+void Timers::add(Thread &thread, Time at)
+{
+    VERIFY3(thread.timer_slot, ==, none);
+    heap_.emplace_back();
+    up(static_cast<uint32_t>(heap_.size()) - 1, {key_of(at, limits::timer_cpu), thread.id, &thread, nullptr});
+}
+
+void Timers::add_release(LockBase &lock, Key at)
+{
+    heap_.emplace_back();
+    up(static_cast<uint32_t>(heap_.size()) - 1, {at, releases_++, nullptr, &lock});
+}
+
+void Timers::remove(Thread &thread)
+{
+    if (thread.timer_slot == none)
+        return;
+    erase(thread.timer_slot);
+    thread.timer_slot = none;
+}
+
+Timers::Entry Timers::pop()
+{
+    const Entry first = heap_.front();
+    erase(0);
+    if (first.thread != nullptr)
+        first.thread->timer_slot = none;
+    return first;
+}
+
+} // namespace sim

@@ -1,0 +1,113 @@
+// The running CPU's clock, and everything else that every primitive touches: one small struct, one instance, inline access.
+//
+// A simulated thread runs ahead: charge() only adds to its CPU's key. Before it touches anything that another thread can
+// see, the key is compared with the horizon, the first key at which anybody else has to be looked at (another CPU's turn, a
+// timer, the end of the time slice). Below it the thread goes on without a switch; otherwise settle() lets the others come
+// first. So shared state is touched in the order (time, CPU), exactly as if every charge had been an event of its own.
+//
+// There is one kernel at a time, and it is not for threads of the host: parallel work forks processes.
+#pragma once
+
+#include "sim/call_tree.h"
+#include "sim/event_queue.h"
+#include "sim/machine.h"
+#include "sim/statistics.h"
+#include "sim/thread.h"
+#include "sim/time.h"
+
+#include <cstdint>
+
+namespace sim {
+
+class Simulator;
+class Scheduler;
+struct LockPolicy;
+
+// What primitives cost, as key spans; all zero while the simulator runs free.
+struct Prices {
+    Key rmw_owned = 0;
+    Key load_hit = 0;
+    Key transfer_same_socket = 0;
+    Key transfer_other_socket = 0;
+    Key crowd = 0;
+    Key release = 0; // leaving an uncontended lock
+    Key block = 0;
+    Key wake = 0;
+    Key wake_latency = 0;
+    Key context_switch = 0;
+    Key allocate = 0;
+    Key free = 0;
+};
+
+inline constexpr uint8_t watch_frames = 1;
+inline constexpr uint8_t watch_holds = 2;
+
+// Locks may be made while there is no simulator.
+extern LockClassCounts lock_counts_without_simulator[limits::lock_classes];
+
+struct alignas(64) Hot {
+    Key key = 0;           // of the running CPU: what time it is for the running thread
+    Key horizon = never;   // the first key at which anybody else has to be looked at
+    Key release_ahead = 0; // a lock may be released ahead of the others while the key is below this
+    Thread *thread = nullptr;
+    CallNode *node = nullptr;
+    uint64_t *calls = nullptr;
+    const Key *function_cost = nullptr;
+    LockClassCounts *lock_counts = lock_counts_without_simulator; // by class
+    int64_t counted_from_ps = 0;            // a hold or wait counts from here on
+    uint8_t watch = 0;
+    bool line_model = false;
+    bool free_running = true;
+    bool broken = false; // an invariant does not hold: locks fall open, so that unwinding does not switch threads
+    Prices prices;
+    Simulator *simulator = nullptr;
+    Scheduler *scheduler = nullptr;
+    const LockPolicy *policy = nullptr;
+    uint32_t sharer_shift = 0; // CPUs of 2^shift share a bit of Line::sharers
+    uint8_t socket[limits::cpus + 2] = {};
+};
+
+inline constinit Hot hot;
+
+// ---- for everybody ----
+
+inline Time now() { return time_of(hot.key); }
+inline Thread &curthread() { return *hot.thread; }
+inline uint32_t current_cpu() { return cpu_of(hot.key); }
+
+// REQUIRES: 0 <= length. The running thread computes for this long.
+inline void charge(Duration length)
+{
+    VERIFY(length.ps >= 0);
+    VERIFY(length.ps < limits::charge_ps);
+    if (hot.free_running)
+        return;
+    hot.key += key_span(length);
+    hot.node->charged_ps += static_cast<uint64_t>(length.ps);
+}
+
+void settle_slow();
+// Returns when nobody else comes before the running thread: what it reads now is what is there now.
+inline void settle()
+{
+    if (hot.key >= hot.horizon) [[unlikely]]
+        settle_slow();
+}
+
+// Sleeps; both settle first. An instant that has passed does not sleep.
+void sleep_until(Time until, WaitKind kind);
+void sleep_for(Duration length, WaitKind kind);
+// Lets waiting threads of the same CPU run first.
+void yield_cpu();
+// The number of the CPU the thread runs on. Settles: the thread may be moved between asking and using the answer.
+uint32_t cpu_seqid();
+
+// ---- for the primitives ----
+
+inline void charge_key(Key span)
+{
+    hot.key += span;
+    hot.node->charged_ps += span >> limits::cpu_bits;
+}
+
+} // namespace sim

@@ -1,0 +1,182 @@
+#include "sim/lock.h"
+
+#include "sim/mutex.h"
+#include "sim/observer.h"
+#include "sim/rwlock.h"
+#include "sim/scheduler.h"
+#include "sim/simulator.h"
+
+#include <algorithm>
+
+namespace sim {
+
+LockClassCounts lock_counts_without_simulator[limits::lock_classes];
+
+Thread released_ahead;
+
+void ring_append(Thread *&first, Thread &thread)
+{
+    VERIFY(thread.next == nullptr);
+    if (first == nullptr) {
+        first = thread.next = thread.previous = &thread;
+        return;
+    }
+    thread.next = first;
+    thread.previous = first->previous;
+    thread.previous->next = &thread;
+    first->previous = &thread;
+}
+
+void ring_prepend(Thread *&first, Thread &thread)
+{
+    ring_append(first, thread);
+    first = &thread;
+}
+
+void ring_remove(Thread *&first, Thread &thread)
+{
+    VERIFY(thread.next != nullptr);
+    if (thread.next == &thread) {
+        first = nullptr;
+    } else {
+        thread.previous->next = thread.next;
+        thread.next->previous = thread.previous;
+        if (first == &thread)
+            first = thread.next;
+    }
+    thread.next = thread.previous = nullptr;
+}
+
+void wait_begins(LockBase &lock, bool wants_write)
+{
+    Thread &self = *hot.thread;
+    self.waits_for = &lock;
+    self.wants_write = wants_write;
+    self.granted = false;
+    self.holder_node = lock.node;
+    self.wait_since_ps = now().ps;
+    hot.scheduler->set_part(self, Part::spinning, self.wait_since_ps);
+    self.wait_spin_ps = self.parts[Part::spinning];
+    hot.simulator->look_for_ring(self);
+}
+
+void wait_ends(LockBase &lock)
+{
+    Thread &self = *hot.thread;
+    VERIFY(lock.owner == &self || lock.kind == LockKind::rwlock);
+    const int64_t until = now().ps;
+    hot.scheduler->set_part(self, Part::running, until);
+    self.waits_for = nullptr;
+
+    const int64_t from = std::max(self.wait_since_ps, hot.counted_from_ps);
+    const uint64_t wait = static_cast<uint64_t>(until - from);
+    const uint64_t spin = static_cast<uint64_t>(self.parts[Part::spinning] - self.wait_spin_ps);
+    VERIFY3(spin, <=, wait);
+    hot.node->spin_ps += spin;
+    self.lock_wait_ps += static_cast<int64_t>(wait);
+    hot.simulator->count_wait(lock, self, wait, spin);
+    if (Observer *observer = hot.simulator->observer())
+        observer->waited({self, &lock, lock.lock_class, {self.wait_since_ps}, {until},
+                          {static_cast<int64_t>(spin)}, *hot.node,
+                          hot.simulator->call_tree().node(self.holder_node)});
+}
+
+bool should_spin(const LockBase &lock)
+{
+    return !hot.policy->sleeps || lock.owner == nullptr || lock.owner->where == Where::on_cpu;
+}
+
+void wait_spinning(LockBase &lock)
+{
+    Thread &self = *hot.thread;
+    ++lock.spinners;
+    hot.scheduler->spinning(self, true);
+    hot.scheduler->give_way(Pending::spin, never);
+}
+
+void wait_sleeping(LockBase &)
+{
+    Thread &self = *hot.thread;
+    self.woken = false;
+    hot.scheduler->sleep(Part::blocked);
+}
+
+void stops_spinning(Thread &thread)
+{
+    LockBase &lock = *thread.waits_for;
+    --lock.spinners;
+    hot.scheduler->spinning(thread, false);
+    // Spinners stand before the others, except where the ring is the order of service.
+    if (lock.kind == LockKind::mutex && !hot.policy->keeps_turn) {
+        ring_remove(lock.waiters, thread);
+        ring_append(lock.waiters, thread);
+    }
+}
+
+bool could_take(const Thread &thread)
+{
+    return thread.waits_for != nullptr && thread.waits_for->kind == LockKind::mutex &&
+           thread.waits_for->owner == nullptr;
+}
+
+void grant(LockBase &lock, Thread &thread, Time at)
+{
+    ring_remove(lock.waiters, thread);
+    thread.granted = true;
+    LockClassCounts &counts = hot.lock_counts[lock.lock_class];
+    ++counts.acquisitions;
+    if (lock.line != thread.cpu)
+        ++counts.owner_changes;
+    lock.owner = &thread;
+    lock.line = thread.cpu;
+    lock.key = key_of(at, thread.cpu);
+    lock.node = thread.node->index;
+    digest_event(thread, lock.key + lock.lock_class);
+
+    if (thread.pending == Pending::spin) {
+        --lock.spinners;
+        hot.scheduler->spinning(thread, false);
+        hot.scheduler->resume_spinner(thread, at);
+    } else if (thread.where == Where::asleep || thread.pending == Pending::sleep) {
+        hot.scheduler->wake(thread);
+    } // else it was preempted and goes on when it has a CPU again
+}
+
+Duration hand_off(const LockBase &lock, uint32_t cpu)
+{
+    if (hot.free_running)
+        return {};
+    const int64_t transfer_ps = time_of(transfer(lock.line, cpu)).ps;
+    const int64_t waiters = std::max<int64_t>(lock.spinners, 1);
+    return {hot.policy->hand_off_ps(*hot.scheduler->machine, transfer_ps, waiters)};
+}
+
+void take_back_release(LockBase &lock)
+{
+    VERIFY(lock.owner == nullptr);
+    VERIFY(lock.key > hot.key);
+    lock.owner = &released_ahead;
+    released_ahead.where = Where::on_cpu;
+    hot.scheduler->timers.add_release(lock, lock.key);
+}
+
+void pass_on(LockBase &lock)
+{
+    if (lock.kind == LockKind::mutex)
+        static_cast<Mutex &>(lock).pass_on_mutex();
+    else
+        static_cast<RwLock &>(lock).pass_on_rwlock();
+}
+
+bool held_by_readers(const LockBase &lock)
+{
+    return lock.kind == LockKind::rwlock && static_cast<const RwLock &>(lock).read_held();
+}
+
+void announce_hold(const LockBase &lock, int64_t from_ps, int64_t until_ps)
+{
+    hot.simulator->observer()->held({*hot.thread, &lock, lock.lock_class, {from_ps}, {until_ps},
+                                     hot.simulator->call_tree().node(lock.node)});
+}
+
+} // namespace sim

@@ -1,0 +1,103 @@
+// What mutexes and rwlocks have in common: their state in place, their waiters in a ring, and the accounts of a wait.
+//
+// A lock is forty bytes and refers to its statistics by number. Waiters are threads linked through themselves. When the
+// owner leaves ahead of its time (mutex.h) the lock is free, but `key` says from when on; whoever comes earlier finds it
+// taken, by a stand-in owner, and a timer finishes the release in its proper turn.
+#pragma once
+
+#include "sim/kernel.h"
+#include "sim/lock_policy.h"
+
+namespace sim {
+
+struct LockClassInfo {
+    const char *name;
+    // A label for one lock of the class, or null. Called when it is first waited for.
+    std::string (*describe)(const void *lock);
+};
+
+inline constexpr uint16_t no_cpu = 0xffff;
+
+enum class LockKind : uint8_t { mutex, rwlock };
+
+struct LockBase {
+    Key key = 0;               // held: when it was taken; free: from when on
+    Thread *owner = nullptr;   // of a rwlock held by readers: the last of them to come, perhaps gone
+    Thread *waiters = nullptr; // first of the ring
+    uint32_t node = 0;         // call node in which it was taken last
+    uint32_t instance = 0;     // LockStatistics::instances, from 1; 0: never waited for
+    uint16_t lock_class;
+    uint16_t line = no_cpu; // the CPU whose cache has it
+    uint16_t spinners = 0;  // waiters on a CPU
+    LockKind kind;
+
+    LockBase(uint16_t lock_class_in, LockKind kind_in) : lock_class(lock_class_in), kind(kind_in)
+    {
+        ++hot.lock_counts[lock_class].instances;
+    }
+    LockBase(const LockBase &) = delete;
+    LockBase &operator=(const LockBase &) = delete;
+};
+
+static_assert(sizeof(LockBase) == 40);
+
+// Stands for an owner that has already left, in its own future. It runs on a CPU, holds nothing, and is never woken.
+extern Thread released_ahead;
+
+// ---- the ring of waiters ----
+void ring_append(Thread *&first, Thread &thread);
+void ring_prepend(Thread *&first, Thread &thread);
+void ring_remove(Thread *&first, Thread &thread);
+
+// ---- the accounts of one wait, for the running thread ----
+void wait_begins(LockBase &lock, bool wants_write);
+void wait_ends(LockBase &lock);
+// Spins on its CPU or sleeps, as the policy says, until it is granted the lock or should try again.
+// REQUIRES: it is in the ring.
+void wait_spinning(LockBase &lock);
+void wait_sleeping(LockBase &lock);
+bool should_spin(const LockBase &lock);
+
+// The release of a lock that its owner left ahead of time gets its turn as an event: somebody came before it.
+void take_back_release(LockBase &lock);
+// That event, and every release that is executed in its turn. REQUIRES: the owner has settled.
+void pass_on(LockBase &lock);
+// A rwlock that at least one reader holds.
+bool held_by_readers(const LockBase &lock);
+// A waiter that is on its CPU no longer: preempted, or told to sleep since the owner does not run.
+void stops_spinning(Thread &thread);
+// It is about to sleep: would it get the lock if it tried?
+bool could_take(const Thread &thread);
+// It is granted the lock. On a CPU it goes on at `at`, asleep it is woken.
+void grant(LockBase &lock, Thread &thread, Time at);
+
+// ---- costs ----
+inline Key transfer(uint16_t from, uint32_t to)
+{
+    if (from == to || from == no_cpu)
+        return hot.prices.rmw_owned;
+    return hot.socket[from] == hot.socket[to] ? hot.prices.transfer_same_socket : hot.prices.transfer_other_socket;
+}
+// From the release to the moment at which a spinning waiter on `cpu` has it.
+Duration hand_off(const LockBase &lock, uint32_t cpu);
+
+void announce_hold(const LockBase &lock, int64_t from_ps, int64_t until_ps);
+
+// One more event in the running thread's history.
+inline void digest_event(Thread &thread, uint64_t what)
+{
+    thread.digest = (thread.digest ^ what) * 0x9e3779b97f4a7c15ull;
+    thread.digest ^= thread.digest >> 29;
+}
+
+inline void count_hold(const LockBase &lock)
+{
+    const int64_t until = static_cast<int64_t>(hot.key >> limits::cpu_bits);
+    const int64_t taken = static_cast<int64_t>(lock.key >> limits::cpu_bits);
+    const int64_t from = taken > hot.counted_from_ps ? taken : hot.counted_from_ps;
+    hot.lock_counts[lock.lock_class].hold->add(static_cast<uint64_t>(until - from));
+    if (hot.watch & watch_holds) [[unlikely]]
+        announce_hold(lock, from, until);
+}
+
+} // namespace sim

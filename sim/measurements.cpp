@@ -1,0 +1,197 @@
+// The accounts of a run: cut at the beginning and the end of the measured part, and checked to add up.
+#include "sim/scheduler.h"
+#include "sim/simulator.h"
+
+#include <algorithm>
+
+namespace sim {
+
+const char *const part_names[part_count] = {"running", "spinning", "blocked", "cpu_wait", "txg_wait", "disk", "sleeping"};
+
+int64_t TimeParts::total() const
+{
+    int64_t sum = 0;
+    for (const int64_t part : ps)
+        sum += part;
+    return sum;
+}
+
+TimeParts TimeParts::operator-(const TimeParts &earlier) const
+{
+    TimeParts result = *this;
+    for (size_t i = 0; i < part_count; ++i)
+        result.ps[i] -= earlier.ps[i];
+    return result;
+}
+
+TimeParts &TimeParts::operator+=(const TimeParts &other)
+{
+    for (size_t i = 0; i < part_count; ++i)
+        ps[i] += other.ps[i];
+    return *this;
+}
+
+TimeParts Thread::parts_now() const
+{
+    TimeParts result = parts;
+    // While a CPU is still on its way the part before goes on.
+    const int64_t past = now().ps - since_ps;
+    result[past >= 0 ? part : part_before] += past;
+    return result;
+}
+
+void Simulator::count_wait(LockBase &lock, const Thread &thread, uint64_t wait_ps, uint64_t spin_ps)
+{
+    LockClassWaits &waits = statistics_.waits[lock.lock_class];
+    ++waits.contended;
+    waits.wait.add(wait_ps);
+    waits.spin_ps += spin_ps;
+    waits.blocked_ps += wait_ps - spin_ps;
+
+    // One column more than there are functions: the root.
+    const size_t row = size_t{lock.lock_class} * (statistics_.functions + 1);
+    const auto column = [this](const CallNode &node) {
+        return node.parent == nullptr ? statistics_.functions : node.function;
+    };
+    statistics_.waiter_ps[row + column(*hot.node)] += wait_ps;
+    statistics_.holder_ps[row + column(call_tree_.node(thread.holder_node))] += wait_ps;
+
+    if (lock.instance == 0) {
+        const LockClassInfo &info = tables_.lock_classes[lock.lock_class];
+        std::string label = info.describe != nullptr ? info.describe(&lock) : std::to_string(waits.labels++);
+        statistics_.instances.push_back({lock.lock_class, std::move(label), 0, 0});
+        lock.instance = static_cast<uint32_t>(statistics_.instances.size());
+    }
+    LockInstance &instance = statistics_.instances[lock.instance - 1];
+    ++instance.contended;
+    instance.wait_ps += wait_ps;
+}
+
+void Simulator::begin_measurement()
+{
+    if (running_)
+        settle();
+    const int64_t from = now().ps;
+    measured_from_ = now();
+    measurement_pending_ = false;
+    measured_done_ = false;
+    set_release_limit();
+    hot.counted_from_ps = from;
+    call_tree_.clear_counts();
+    for (size_t i = 0; i < holds_.size(); ++i) {
+        holds_[i].clear();
+        lock_counts_[i].acquisitions = lock_counts_[i].owner_changes = 0;
+        const uint64_t labels = statistics_.waits[i].labels;
+        statistics_.waits[i] = LockClassWaits{};
+        statistics_.waits[i].labels = labels;
+    }
+    std::fill(statistics_.waiter_ps.begin(), statistics_.waiter_ps.end(), 0);
+    std::fill(statistics_.holder_ps.begin(), statistics_.holder_ps.end(), 0);
+    for (LockInstance &instance : statistics_.instances)
+        instance.contended = instance.wait_ps = 0;
+    for (const std::unique_ptr<Thread> &thread : threads_) {
+        Thread &t = *thread;
+        t.parts = TimeParts{};
+        t.lock_wait_ps = 0;
+        t.wait_spin_ps = 0;
+        if (t.where != Where::finished && t.since_ps > from) // a CPU is on its way
+            t.parts[t.part_before] = t.since_ps - from;
+        else
+            t.since_ps = from;
+        std::fill_n(t.calls, tables_.functions.size(), 0);
+    }
+    for (Cpu &cpu : scheduler_->cpus()) {
+        cpu.busy_ps = cpu.idle_ps = cpu.switch_ps = 0;
+        if (cpu.since_ps > from)
+            cpu.idle_ps = cpu.since_ps - from;
+        else
+            cpu.since_ps = from;
+    }
+}
+
+void Simulator::end_measurement()
+{
+    if (measured_done_)
+        return;
+    if (running_)
+        settle();
+    measured_done_ = true;
+    take_measurements();
+}
+
+void Simulator::take_measurements()
+{
+    Measurements &m = measured_ = Measurements{};
+    m.from = measured_from_;
+    m.until = now();
+    const int64_t until = m.until.ps;
+
+    for (const CallNode &node : call_tree_.nodes()) {
+        uint64_t self = node.charged_ps;
+        if (node.parent != nullptr)
+            self += node.calls * static_cast<uint64_t>(time_of(function_costs_[node.function]).ps);
+        m.nodes.push_back({node.parent == nullptr ? ~uint32_t{0} : node.parent->index, node.function,
+                           node.stack_bytes, node.calls, self, node.spin_ps, ""});
+        if (call_tree_.deepest() == &node)
+            m.deepest_node = node.index;
+    }
+    for (const auto &[group, root] : call_tree_.roots())
+        m.nodes[root->index].group = group;
+
+    for (const std::unique_ptr<Thread> &thread : threads_) {
+        const Thread &t = *thread;
+        TimeParts parts = t.parts;
+        if (t.where != Where::finished)
+            parts[t.since_ps > until ? t.part_before : t.part] += until - t.since_ps;
+        m.threads.push_back({t.name, t.group, t.counted, parts, t.lock_wait_ps,
+                             std::vector<uint64_t>(t.calls, t.calls + tables_.functions.size())});
+    }
+    for (const Cpu &cpu : scheduler_->cpus()) {
+        Measurements::PerCpu per_cpu{cpu.busy_ps, cpu.idle_ps, cpu.switch_ps};
+        const bool busy = cpu.thread != nullptr && cpu.since_ps <= until;
+        (busy ? per_cpu.busy_ps : per_cpu.idle_ps) += until - cpu.since_ps;
+        m.cpus.push_back(per_cpu);
+    }
+    m.holds = holds_;
+    m.locks = statistics_;
+    m.locks.counts = lock_counts_;
+    for (size_t i = 0; i < holds_.size(); ++i)
+        m.locks.counts[i].hold = &m.holds[i];
+}
+
+// What was counted twice, in two ways, is equal.
+void Simulator::check_conservation() const
+{
+    const int64_t elapsed = (measured_.until - measured_.from).ps;
+    for (const Measurements::PerCpu &cpu : measured_.cpus)
+        VERIFY3(cpu.busy_ps + cpu.idle_ps, ==, elapsed);
+
+    uint64_t thread_waits = 0;
+    for (const Measurements::PerThread &thread : measured_.threads) {
+        for (const int64_t part : thread.parts.ps)
+            VERIFY3(part, >=, 0);
+        VERIFY3(thread.parts.total(), <=, elapsed);
+        thread_waits += static_cast<uint64_t>(thread.lock_wait_ps);
+    }
+    uint64_t lock_waits = 0;
+    for (const LockClassWaits &waits : measured_.locks.waits) {
+        VERIFY3(waits.wait.total(), ==, waits.spin_ps + waits.blocked_ps);
+        lock_waits += waits.wait.total();
+    }
+    VERIFY3(lock_waits, ==, thread_waits);
+
+    // Every picosecond of a busy CPU is some thread's, or a change of threads.
+    int64_t busy = 0;
+    int64_t switching = 0;
+    for (const Measurements::PerCpu &cpu : measured_.cpus) {
+        busy += cpu.busy_ps;
+        switching += cpu.switch_ps;
+    }
+    int64_t used = 0;
+    for (const Measurements::PerThread &thread : measured_.threads)
+        used += thread.parts[Part::running] + thread.parts[Part::spinning];
+    VERIFY3(used, <=, busy);
+    VERIFY3(busy - used, <=, switching);
+}
+
+} // namespace sim

@@ -1,0 +1,42 @@
+// A frame of a simulated function, as the first line of its body: charges its own cost and becomes the current call path.
+//
+// In: a child by table, two counters, one addition to the clock. Out: back to the parent. The time of a function is worked
+// out from the tree afterwards (call_tree.h).
+#pragma once
+
+#include "sim/kernel.h"
+
+namespace sim {
+
+CallNode *probe_new_node(uint16_t function);
+void probe_announce(bool entered);
+
+struct Probe {
+    explicit Probe(uint16_t function)
+    {
+        CallNode *node = hot.node->children[function];
+        if (node == nullptr) [[unlikely]]
+            node = probe_new_node(function);
+        hot.node = node;
+        ++node->calls;
+        ++hot.calls[function];
+        if (hot.watch & watch_frames) [[unlikely]]
+            probe_announce(true);
+        hot.key += hot.function_cost[function];
+    }
+    template <class E>
+        requires std::is_enum_v<E>
+    explicit Probe(E function) : Probe(static_cast<uint16_t>(function))
+    {
+    }
+    Probe(const Probe &) = delete;
+    Probe &operator=(const Probe &) = delete;
+    ~Probe()
+    {
+        if (hot.watch & watch_frames) [[unlikely]]
+            probe_announce(false);
+        hot.node = hot.node->parent;
+    }
+};
+
+} // namespace sim

@@ -1,0 +1,189 @@
+#include "sim/rwlock.h"
+
+#include "sim/scheduler.h"
+
+#include <algorithm>
+
+namespace sim {
+
+void RwLock::take_read()
+{
+    line_.modify();
+    LockClassCounts &counts = hot.lock_counts[lock_class];
+    ++counts.acquisitions;
+    if (line != current_cpu())
+        ++counts.owner_changes;
+    line = static_cast<uint16_t>(current_cpu());
+    digest_event(*hot.thread, hot.key + lock_class);
+    if (readers_++ == 0)
+        key = hot.key;
+    owner = hot.thread;
+    node = hot.node->index;
+}
+
+void RwLock::take_write()
+{
+    line_.modify();
+    LockClassCounts &counts = hot.lock_counts[lock_class];
+    ++counts.acquisitions;
+    if (line != current_cpu())
+        ++counts.owner_changes;
+    line = static_cast<uint16_t>(current_cpu());
+    digest_event(*hot.thread, hot.key + lock_class);
+    owner = hot.thread;
+    key = hot.key;
+    node = hot.node->index;
+}
+
+void RwLock::enter_read()
+{
+    settle();
+    VERIFY(!write_held());
+    if (free_for_reader())
+        take_read();
+    else
+        contend(false);
+}
+
+void RwLock::enter_write()
+{
+    settle();
+    VERIFY(!write_held());
+    if (free_for_writer() && waiters == nullptr)
+        take_write();
+    else
+        contend(true);
+}
+
+bool RwLock::try_enter_read()
+{
+    settle();
+    if (free_for_reader()) {
+        take_read();
+        return true;
+    }
+    line_.load();
+    return false;
+}
+
+bool RwLock::try_enter_write()
+{
+    settle();
+    if (free_for_writer() && waiters == nullptr) {
+        take_write();
+        return true;
+    }
+    line_.load();
+    return false;
+}
+
+void RwLock::contend(bool write)
+{
+    if (owner == nullptr && key > hot.key)
+        take_back_release(*this);
+    wait_begins(*this, write);
+    Thread &self = *hot.thread;
+    ring_append(waiters, self);
+    while (!self.granted) {
+        if (should_spin(*this))
+            wait_spinning(*this);
+        else
+            wait_sleeping(*this);
+    }
+    wait_ends(*this);
+}
+
+void RwLock::exit_read()
+{
+    VERIFY3(readers_, >, 0u);
+    if (!hot.broken)
+        settle();
+    line_.modify();
+    if (--readers_ > 0)
+        return;
+    count_hold(*this);
+    owner = nullptr;
+    key = hot.key;
+    admit();
+}
+
+void RwLock::exit_write()
+{
+    VERIFY(write_held());
+    charge_key(hot.prices.release);
+    count_hold(*this);
+    if (waiters == nullptr && (hot.key < hot.horizon || hot.key < hot.release_ahead)) [[likely]] {
+        owner = nullptr;
+        key = hot.key;
+        return;
+    }
+    if (!hot.broken)
+        settle();
+    pass_on_rwlock();
+}
+
+void RwLock::pass_on_rwlock()
+{
+    owner = nullptr;
+    key = hot.key;
+    admit();
+}
+
+// It is free, or held by readers and the first waiters are readers: whoever is first in the ring gets it.
+void RwLock::admit()
+{
+    if (waiters == nullptr || hot.broken)
+        return;
+    if (waiters->wants_write) {
+        Thread &writer = *waiters;
+        grant(*this, writer, now() + hand_off(*this, writer.cpu));
+        line_.state = key;
+        line_.sharers = 0;
+        return;
+    }
+    // One reader's read-modify-write after the other.
+    const Key held_from = readers_ > 0 ? key : never;
+    Time at = now();
+    Duration step = hand_off(*this, waiters->cpu);
+    while (waiters != nullptr && !waiters->wants_write) {
+        Thread &reader = *waiters;
+        at = at + step;
+        const Key first_taken = readers_ > 0 ? key : never;
+        ++readers_;
+        grant(*this, reader, at);
+        key = std::min({key, held_from, first_taken});
+        if (waiters != nullptr)
+            step = {time_of(transfer(line, waiters->cpu)).ps};
+    }
+    line_.state = key_of(at, line);
+    line_.sharers = 0;
+}
+
+bool RwLock::try_upgrade()
+{
+    VERIFY3(readers_, >, 0u);
+    settle();
+    line_.modify();
+    if (readers_ != 1 || waiters != nullptr)
+        return false;
+    readers_ = 0;
+    count_hold(*this);
+    owner = hot.thread;
+    key = hot.key;
+    node = hot.node->index;
+    return true;
+}
+
+void RwLock::downgrade()
+{
+    VERIFY(write_held());
+    settle();
+    line_.modify();
+    count_hold(*this);
+    readers_ = 1;
+    key = hot.key;
+    if (waiters != nullptr && !waiters->wants_write && !hot.broken)
+        admit();
+}
+
+} // namespace sim

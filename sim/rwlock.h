@@ -1,0 +1,53 @@
+// The rwlock: many readers or one writer, writers preferred, handed over directly.
+//
+// Who comes while anybody waits stands behind, so a waiting writer lets no more readers in; when the lock is left, it goes
+// to the first in the ring: a writer alone, or all readers up to the next writer. Each enter and exit of a reader is a
+// read-modify-write on one line, one after the other: that alone limits readers to one in two transfers, with nothing held.
+//
+// A writer that nobody waits for may leave ahead of time, as from a mutex. A reader may not: its line must be taken in turn.
+#pragma once
+
+#include "sim/cache_line.h"
+#include "sim/lock.h"
+
+namespace sim {
+
+class RwLock : private LockBase {
+public:
+    explicit RwLock(uint16_t lock_class_in) : LockBase(lock_class_in, LockKind::rwlock) {}
+    ~RwLock() { waiters = nullptr; }
+
+    void enter_read();
+    void enter_write();
+    [[nodiscard]] bool try_enter_read();
+    [[nodiscard]] bool try_enter_write();
+    // REQUIRES: the running thread holds it in that mode.
+    void exit_read();
+    void exit_write();
+    // REQUIRES: held for reading. False, and still held for reading, if there is another reader or a waiting writer.
+    [[nodiscard]] bool try_upgrade();
+    // REQUIRES: held for writing.
+    void downgrade();
+
+    bool write_held() const { return owner == hot.thread && readers_ == 0; }
+    // Somebody holds it for reading; which thread is not kept.
+    bool read_held() const { return readers_ > 0; }
+
+private:
+    friend void pass_on(LockBase &);
+    friend bool held_by_readers(const LockBase &);
+    friend class Scheduler;
+
+    bool free_for_writer() const { return owner == nullptr && key <= hot.key; }
+    bool free_for_reader() const { return waiters == nullptr && (readers_ > 0 || free_for_writer()); }
+    void take_read();
+    void take_write();
+    void contend(bool write);
+    void pass_on_rwlock();
+    void admit();
+
+    Line line_;
+    uint32_t readers_ = 0;
+};
+
+} // namespace sim

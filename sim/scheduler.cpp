@@ -1,0 +1,379 @@
+#include "sim/scheduler.h"
+
+#include "sim/lock.h"
+#include "sim/observer.h"
+#include "sim/simulator.h"
+
+#include <algorithm>
+
+namespace sim {
+
+void Scheduler::start(const Machine &machine_in)
+{
+    machine = &machine_in;
+    cpus_.assign(machine->cpus, Cpu{});
+    tree_.resize(machine->cpus);
+    for (uint32_t cpu = 0; cpu < machine->cpus; ++cpu)
+        idle_.insert(cpu);
+    slice_ps_ = machine->time_slice_ps;
+}
+
+void Scheduler::set_part(Thread &thread, Part part, int64_t at_ps)
+{
+    thread.parts[thread.part] += at_ps - thread.since_ps;
+    thread.part_before = thread.part;
+    thread.part = part;
+    thread.since_ps = at_ps;
+}
+
+void Scheduler::spinning(Thread &thread, bool yes)
+{
+    if (yes) {
+        spinning_.insert(thread.cpu);
+        ++spinners_;
+    } else {
+        spinning_.erase(thread.cpu);
+        --spinners_;
+    }
+}
+
+// ---- the dispatcher ----
+
+void Scheduler::dispatch()
+{
+    Thread *const me = hot.thread;
+    me->node = hot.node;
+    for (;;) {
+        if ((++decisions & 0xffff) == 0) [[unlikely]]
+            hot.simulator->check_progress();
+        const Key key = tree_.first();
+        const Key timer = timers.first();
+        if (std::min(key, timer) >= stop_key || stop_now) [[unlikely]] {
+            run_until_base();
+            return;
+        }
+        if (timer <= key) [[unlikely]] {
+            fire_timer();
+            continue;
+        }
+        const uint32_t cpu = cpu_of(key);
+        Cpu &c = cpus_[cpu];
+        if (key == c.slice_end && key < c.target) [[unlikely]] {
+            slice_ended(cpu, key);
+            continue;
+        }
+        Thread *thread = c.thread;
+        hot.key = key;
+        hot.thread = thread;
+        if (thread->pending == Pending::sleep && !leave_cpu(*thread, key))
+            continue;
+        VERIFY(thread->pending != Pending::spin);
+        thread->pending = Pending::resume;
+
+        hot.horizon = std::min({tree_.first_of_others(cpu), timer, c.slice_end});
+        hot.release_ahead = std::min(release_limit, c.slice_end);
+        if (thread != me) {
+            ++switches;
+            me->fiber.switch_to(thread->fiber);
+            // Whoever switched back has set clock and horizon for this thread.
+            hot.node = me->node;
+            hot.calls = me->calls;
+        }
+        return;
+    }
+}
+
+// Nothing can happen any more, or nothing may: back to whoever called run().
+void Scheduler::run_until_base()
+{
+    Thread *const me = hot.thread;
+    hot.thread = boot;
+    if (me != boot)
+        me->fiber.switch_to(boot->fiber);
+}
+
+void Scheduler::give_way(Pending pending, Key target)
+{
+    Thread &self = *hot.thread;
+    self.pending = pending;
+    set_leaf(self.cpu, target);
+    dispatch();
+}
+
+void settle_slow()
+{
+    hot.scheduler->give_way(Pending::resume, hot.key);
+}
+
+void Scheduler::fire_timer()
+{
+    const Timers::Entry entry = timers.pop();
+    hot.key = entry.key;
+    if (entry.release != nullptr) {
+        pass_on(*entry.release);
+        return;
+    }
+    Thread &thread = *entry.thread;
+    thread.timed_out = true;
+    thread.woken = true;
+    if (thread.where == Where::asleep)
+        ready(thread, time_of(entry.key), thread.fresh);
+}
+
+void Scheduler::slice_ended(uint32_t cpu, Key at)
+{
+    Cpu &c = cpus_[cpu];
+    Thread &thread = *c.thread;
+    if (queued_ == 0 || !someone_waits_for(cpu)) {
+        c.slice_end = at + key_span({slice_ps_});
+        set_leaf(cpu, c.target);
+        return;
+    }
+    thread.debt = c.target == never ? 0 : c.target - at;
+    if (thread.pending == Pending::spin) {
+        stops_spinning(thread);
+        thread.pending = Pending::resume;
+    }
+    set_part(thread, Part::cpu_wait, time_of(at).ps);
+    enqueue(thread);
+    owner_left(thread, at);
+    pick(cpu, time_of(at));
+}
+
+bool Scheduler::leave_cpu(Thread &thread, Key at)
+{
+    if (thread.woken || could_take(thread))
+        return true;
+    thread.where = Where::asleep;
+    thread.pending = Pending::resume;
+    set_part(thread, thread.sleep_part, time_of(at).ps);
+    owner_left(thread, at);
+    pick(thread.cpu, time_of(at));
+    return false;
+}
+
+// Those who spin since the owner runs see that it does not any more, and go to sleep.
+void Scheduler::owner_left(Thread &owner, Key at)
+{
+    if (spinners_ == 0 || !hot.policy->sleeps)
+        return;
+    const CpuSet everywhere = CpuSet::all();
+    const uint32_t end = static_cast<uint32_t>(cpus_.size());
+    for (uint32_t cpu = 0; (cpu = spinning_.first_common(everywhere, cpu, end)) != CpuSet::none; ++cpu) {
+        Thread &spinner = *cpus_[cpu].thread;
+        if (spinner.waits_for->owner != &owner)
+            continue;
+        stops_spinning(spinner);
+        spinner.pending = Pending::sleep;
+        spinner.sleep_part = Part::blocked;
+        spinner.woken = false;
+        set_leaf(cpu, key_of(time_of(at), cpu) + hot.prices.block);
+    }
+}
+
+// ---- CPUs and run queues ----
+
+bool Scheduler::someone_waits_for(uint32_t cpu) const
+{
+    return std::any_of(queues_.begin(), queues_.end(),
+                       [cpu](const RunQueue &queue) { return !queue.threads.empty() && queue.cpus.contains(cpu); });
+}
+
+uint32_t Scheduler::make_run_queue(const CpuSet &cpus, const CpuSet *&stored)
+{
+    uint32_t index = 0;
+    for (; index < queues_.size(); ++index) {
+        if (queues_[index].cpus == cpus)
+            break;
+    }
+    if (index == queues_.size()) {
+        VERIFY(cpus.first_common(CpuSet::all(), 0, static_cast<uint32_t>(cpus_.size())) != CpuSet::none);
+        queues_.push_back({cpus, {}});
+    }
+    stored = &queues_[index].cpus;
+    return index;
+}
+
+void Scheduler::enqueue(Thread &thread)
+{
+    thread.where = Where::run_queue;
+    queues_[thread.run_queue].threads.emplace_back(arrivals_++, &thread);
+    ++queued_;
+}
+
+void Scheduler::pick(uint32_t cpu, Time at)
+{
+    RunQueue *best = nullptr;
+    if (queued_ > 0) {
+        for (RunQueue &queue : queues_) {
+            if (queue.threads.empty() || !queue.cpus.contains(cpu))
+                continue;
+            if (best == nullptr || queue.threads.front().first < best->threads.front().first)
+                best = &queue;
+        }
+    }
+    Cpu &c = cpus_[cpu];
+    if (best != nullptr) {
+        Thread &next = *best->threads.front().second;
+        best->threads.pop_front();
+        --queued_;
+        place(cpu, next, at, 0, hot.prices.context_switch);
+        return;
+    }
+    c.thread = nullptr;
+    c.busy_ps += at.ps - c.since_ps;
+    c.since_ps = at.ps;
+    c.slice_end = never;
+    idle_.insert(cpu);
+    set_leaf(cpu, never);
+    if (Observer *observer = hot.simulator->observer())
+        observer->switched(cpu, nullptr, at);
+}
+
+void Scheduler::place(uint32_t cpu, Thread &thread, Time at, Key latency, Key switching)
+{
+    Cpu &c = cpus_[cpu];
+    const int64_t taken_ps = at.ps + time_of(latency).ps;
+    const int64_t start_ps = taken_ps + time_of(switching).ps;
+    if (c.thread == nullptr) {
+        c.idle_ps += taken_ps - c.since_ps;
+        c.since_ps = taken_ps;
+        idle_.erase(cpu);
+    }
+    c.thread = &thread;
+    c.switch_ps += start_ps - taken_ps;
+    thread.cpu = static_cast<uint16_t>(cpu);
+    thread.where = Where::on_cpu;
+    set_part(thread, thread.waits_for != nullptr ? Part::spinning : Part::running, start_ps);
+
+    const Key start = key_of({start_ps}, cpu);
+    c.slice_end = slice_ps_ == 0 || hot.free_running ? never : start + key_span({slice_ps_});
+    set_leaf(cpu, start + thread.debt);
+    thread.debt = 0;
+    hot.horizon = std::min({hot.horizon, start, c.target});
+    if (Observer *observer = hot.simulator->observer())
+        observer->switched(cpu, &thread, {start_ps});
+}
+
+void Scheduler::ready(Thread &thread, Time at, bool fresh)
+{
+    VERIFY(thread.where == Where::asleep);
+    set_part(thread, Part::cpu_wait, at.ps);
+    const uint32_t end = static_cast<uint32_t>(cpus_.size());
+    uint32_t cpu = CpuSet::none;
+    if (thread.cpu < end && idle_.contains(thread.cpu) && thread.cpus->contains(thread.cpu)) {
+        cpu = thread.cpu;
+    } else {
+        const uint32_t per_socket = machine->cpus_per_socket;
+        const uint32_t home = thread.cpu < end ? thread.cpu / per_socket * per_socket : 0;
+        cpu = idle_.first_common(*thread.cpus, home, std::min(home + per_socket, end));
+        if (cpu == CpuSet::none)
+            cpu = idle_.first_common(*thread.cpus, 0, end);
+    }
+    if (cpu == CpuSet::none)
+        enqueue(thread);
+    else
+        place(cpu, thread, at, fresh ? 0 : hot.prices.wake_latency, fresh ? 0 : hot.prices.context_switch);
+}
+
+void Scheduler::resume_spinner(Thread &thread, Time at)
+{
+    thread.pending = Pending::resume;
+    const Key target = key_of(at, thread.cpu);
+    set_leaf(thread.cpu, target);
+    hot.horizon = std::min(hot.horizon, target);
+}
+
+void Scheduler::run_free(bool yes)
+{
+    for (uint32_t cpu = 0; cpu < cpus_.size(); ++cpu) {
+        Cpu &c = cpus_[cpu];
+        if (c.thread == nullptr)
+            continue;
+        c.slice_end = yes || slice_ps_ == 0 ? never : key_of(now(), cpu) + key_span({slice_ps_});
+        if (c.thread != hot.thread)
+            set_leaf(cpu, c.target);
+    }
+    hot.horizon = 0; // the next touch of shared state works it out again
+    hot.release_ahead = 0;
+}
+
+// ---- sleeping ----
+
+void Scheduler::sleep(Part part)
+{
+    Thread &self = *hot.thread;
+    self.sleep_part = part;
+    if (self.waits_for != nullptr)
+        hot.key += hot.prices.block; // part of the wait for the lock, and accounted there
+    else
+        charge_key(hot.prices.block);
+    give_way(Pending::sleep, hot.key);
+}
+
+void Scheduler::wake(Thread &thread)
+{
+    thread.woken = true;
+    if (thread.where != Where::asleep)
+        return;
+    charge_key(hot.prices.wake);
+    ready(thread, now());
+}
+
+void Scheduler::finish()
+{
+    settle();
+    Thread &self = *hot.thread;
+    set_part(self, Part::running, now().ps);
+    self.where = Where::finished;
+    self.node = hot.node;
+    --live;
+    hot.simulator->thread_finished(self);
+    pick(self.cpu, now());
+    dispatch();
+    PANIC("a finished thread was switched to");
+}
+
+void sleep_until(Time until, WaitKind kind)
+{
+    static constexpr Part parts[] = {Part::blocked, Part::txg_wait, Part::disk, Part::sleeping};
+    settle();
+    if (until <= now())
+        return;
+    VERIFY3(until.ps, <, limits::last_time_ps);
+    Thread &self = *hot.thread;
+    const Time from = now();
+    self.woken = false;
+    self.timed_out = false;
+    hot.scheduler->timers.add(self, until);
+    hot.horizon = std::min(hot.horizon, hot.scheduler->timers.first());
+    hot.scheduler->sleep(parts[static_cast<size_t>(kind)]);
+    if (Observer *observer = hot.simulator->observer())
+        observer->slept(self, from, now(), *hot.node);
+}
+
+void sleep_for(Duration length, WaitKind kind)
+{
+    settle();
+    sleep_until(now() + length, kind);
+}
+
+void yield_cpu()
+{
+    settle();
+    Scheduler &scheduler = *hot.scheduler;
+    Thread &self = *hot.thread;
+    if (!scheduler.someone_waits_for(self.cpu))
+        return;
+    // As if the time slice ended here.
+    scheduler.cpus()[self.cpu].slice_end = hot.key;
+    scheduler.give_way(Pending::resume, hot.key + 1024 /* one picosecond later: after the end of the slice */);
+}
+
+uint32_t cpu_seqid()
+{
+    settle();
+    return current_cpu();
+}
+
+} // namespace sim

@@ -1,0 +1,99 @@
+// Who runs where next: the dispatcher, the run queues, sleeping and waking, time slices.
+//
+// The dispatcher runs on the stack of whoever gives way and switches straight to the next thread, so there is at most one
+// switch for one decision; and what a waiting CPU would do next (try for a lock, leave the CPU) it does in that thread's
+// place, so a thread is switched to only when it can go on.
+//
+// A ready thread prefers the CPU it was on, then an idle CPU of the same socket, then any idle CPU, else it waits in the
+// queue of its CPU set; queues are first come, first served across sets. A time slice ends at one exact instant, in the order
+// of all events: if a thread waits for that CPU then, the running one goes to the back of its queue, owing the time it has
+// charged beyond the instant; if none does, it gets a whole new slice.
+#pragma once
+
+#include "sim/cpu.h"
+#include "sim/event_queue.h"
+#include "sim/kernel.h"
+#include "sim/thread.h"
+
+#include <deque>
+#include <vector>
+
+namespace sim {
+
+class Scheduler {
+public:
+    void start(const Machine &machine);
+
+    // ---- for the running thread; each returns when it runs again ----
+
+    // Its leaf and `pending` say what it waits for.
+    void dispatch();
+    // The same after giving `pending` and the time at which it wants to go on.
+    void give_way(Pending pending, Key target);
+    // Pays for going to sleep and sleeps until woken. The caller has cleared `woken` before anybody could wake it.
+    void sleep(Part part);
+    // It will not run again.
+    [[noreturn]] void finish();
+
+    // ---- for what the running thread does to others ----
+
+    // Charges the running thread for waking. REQUIRES: `thread` sleeps or is about to.
+    void wake(Thread &thread);
+    // A thread without a CPU can run from now on; `fresh`: it is new, no CPU has to be woken or switched for it.
+    void ready(Thread &thread, Time at, bool fresh = false);
+    // A thread that spins on its CPU may go on at `at`.
+    void resume_spinner(Thread &thread, Time at);
+    void spinning(Thread &thread, bool yes);
+
+    void set_part(Thread &thread, Part part, int64_t at_ps);
+    void set_leaf(uint32_t cpu, Key target)
+    {
+        Cpu &c = cpus_[cpu];
+        c.target = target;
+        tree_.set(cpu, target < c.slice_end ? target : c.slice_end);
+    }
+    bool someone_waits_for(uint32_t cpu) const;
+    uint32_t make_run_queue(const CpuSet &cpus, const CpuSet *&stored);
+    void run_free(bool yes); // slices neither end nor matter while nothing costs time
+
+    Timers timers;
+    const Machine *machine = nullptr;
+    Thread *boot = nullptr; // stands for whoever called Simulator::run()
+    Key release_limit = 0;  // no release ahead of time from here on
+    Key stop_key = never;   // the run ends here
+    uint64_t live = 0;      // threads that have not returned
+    uint64_t decisions = 0;
+    uint64_t decisions_at_progress = 0;
+    uint64_t switches = 0;
+    bool stop_now = false;
+
+    std::vector<Cpu> &cpus() { return cpus_; }
+    bool something_to_do() const { return tree_.first() != never || !timers.empty(); }
+
+private:
+    struct RunQueue {
+        CpuSet cpus;
+        std::deque<std::pair<uint64_t, Thread *>> threads; // with the order in which they came
+    };
+
+    void slice_ended(uint32_t cpu, Key at);
+    bool leave_cpu(Thread &thread, Key at);
+    void owner_left(Thread &owner, Key at);
+    void fire_timer();
+    void pick(uint32_t cpu, Time at);
+    void place(uint32_t cpu, Thread &thread, Time at, Key latency, Key switching);
+    void enqueue(Thread &thread);
+    void run_until_base();
+
+    WinnerTree tree_;
+    std::vector<Cpu> cpus_;
+    std::deque<RunQueue> queues_;
+    CpuSet idle_;
+    CpuSet spinning_;
+    uint32_t spinners_ = 0;
+    uint32_t queued_ = 0;
+    uint64_t arrivals_ = 0;
+    int64_t slice_ps_ = 0;
+};
+
+} // namespace sim

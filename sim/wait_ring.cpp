@@ -1,0 +1,121 @@
+// Deadlock, told as a ring: thread by thread, lock by lock, with the function in which each was taken.
+//
+// A thread that starts to wait follows the owners from lock to lock. Coming back to itself, it has closed a ring that no timer
+// will ever open. Readers of a rwlock are not known one by one, so a ring through them shows only when nobody can run any
+// more; then every waiting thread is listed.
+#include "sim/lock.h"
+#include "sim/scheduler.h"
+#include "sim/simulator.h"
+
+#include <algorithm>
+
+namespace sim {
+
+namespace {
+
+// The thread that surely holds it, or null.
+const Thread *certain_owner(const LockBase &lock)
+{
+    if (lock.owner == &released_ahead)
+        return nullptr;
+    if (held_by_readers(lock))
+        return nullptr;
+    return lock.owner;
+}
+
+} // namespace
+
+void Simulator::look_for_ring(const Thread &thread)
+{
+    const Thread *at = &thread;
+    for (uint32_t steps = 0; steps < limits::wait_chain; ++steps) {
+        at = certain_owner(*at->waits_for);
+        if (at == nullptr || at->waits_for == nullptr || at->granted)
+            return;
+        if (at == &thread) {
+            stop(Ending::deadlock, ring_text(thread));
+            return;
+        }
+    }
+}
+
+std::string Simulator::lock_name(const LockBase &lock) const
+{
+    const LockClassInfo &info = tables_.lock_classes[lock.lock_class];
+    std::string name = info.name;
+    if (info.describe != nullptr)
+        name += " of " + info.describe(&lock);
+    return name;
+}
+
+std::string Simulator::path_text(const CallNode *node) const
+{
+    std::vector<const CallNode *> path;
+    for (; node != nullptr && node->parent != nullptr; node = node->parent)
+        path.push_back(node);
+    if (path.empty())
+        return "(outside of any function)";
+    std::string text;
+    for (auto i = path.rbegin(); i != path.rend(); ++i)
+        text += (text.empty() ? "" : " > ") + std::string(tables_.functions[(*i)->function].name);
+    return text;
+}
+
+std::string Simulator::waiting_text(const Thread &thread) const
+{
+    const CallNode *node = &thread == hot.thread ? hot.node : thread.node;
+    std::string text = "thread " + thread.name;
+    if (thread.waits_for != nullptr && !thread.granted) {
+        const LockBase &lock = *thread.waits_for;
+        text += " in " + path_text(node) + "\n    waits for " + lock_name(lock);
+        if (lock.kind == LockKind::rwlock)
+            text += thread.wants_write ? " as writer" : " as reader";
+        const Thread *owner = certain_owner(lock);
+        if (owner != nullptr)
+            text += ", held by thread " + owner->name + " since " + path_text(&call_tree_.node(lock.node));
+        else if (held_by_readers(lock))
+            text += ", held by readers, the last of them in " + path_text(&call_tree_.node(lock.node));
+    } else if (thread.waits_on != nullptr) {
+        text += " in " + path_text(node) + "\n    waits on a condition variable that nobody signals (" +
+                part_names[static_cast<size_t>(thread.sleep_part)] + ")";
+    } else {
+        text += " in " + path_text(node);
+    }
+    return text + "\n";
+}
+
+std::string Simulator::ring_text(const Thread &thread) const
+{
+    std::string text = "deadlock: each thread waits for a lock that the next one holds\n";
+    const Thread *at = &thread;
+    do {
+        text += "  " + waiting_text(*at);
+        at = certain_owner(*at->waits_for);
+    } while (at != &thread);
+    return text;
+}
+
+std::string Simulator::stuck_text() const
+{
+    // A ring among the waiting threads says most; else all of them are told, up to a screenful.
+    constexpr size_t screenful = 40;
+    std::string text = "deadlock: no thread can run, and no timer will change that\n";
+    size_t told = 0;
+    for (const std::unique_ptr<Thread> &thread : threads_) {
+        if (thread->where == Where::finished)
+            continue;
+        if (++told <= screenful)
+            text += "  " + waiting_text(*thread);
+    }
+    if (told > screenful)
+        text += "  and " + std::to_string(told - screenful) + " more threads\n";
+    return text;
+}
+
+std::string Simulator::place_text() const
+{
+    return "\n    at " + std::to_string(now().ns()) + " ns on CPU " + std::to_string(current_cpu()) + ", thread " +
+           hot.thread->name + ", in " + path_text(hot.node);
+}
+
+} // namespace sim

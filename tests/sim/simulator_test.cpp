@@ -1,0 +1,142 @@
+#include "sim/condvar.h"
+#include "sim/guard.h"
+#include "sim/probe.h"
+#include "sim/simulator.h"
+
+#include <doctest/doctest.h>
+
+using namespace sim;
+
+namespace {
+
+constexpr FunctionInfo functions[] = {{"work", 10, 64, true}, {"inner", 5, 32, false}};
+constexpr LockClassInfo lock_classes[] = {{"first", nullptr}, {"second", nullptr}};
+const Tables tables{functions, lock_classes};
+
+Machine uniform(uint32_t cpus)
+{
+    Machine machine = find_machine_profile("uniform")->machine;
+    machine.cpus = cpus;
+    machine.cpus_per_socket = cpus;
+    return machine;
+}
+
+} // namespace
+
+TEST_CASE("a probe charges its function and builds the call tree")
+{
+    Simulator simulator(uniform(1), tables, 1);
+    simulator.spawn("t", {}, [] {
+        Probe probe(uint16_t{0});
+        CHECK(now().ns() == 10);
+        for (int i = 0; i < 3; ++i)
+            Probe inner(uint16_t{1});
+        CHECK(now().ns() == 25);
+        CHECK(curthread().calls[1] == 3);
+    });
+    const End end = simulator.run();
+    CHECK(end.ending == Ending::finished);
+    CHECK(end.at.ns() == 25);
+    const Measurements &m = simulator.measurements();
+    CHECK(m.threads[0].parts[Part::running] == 25'000);
+}
+
+TEST_CASE("a thread that comes second waits until the first leaves, and two line transfers more")
+{
+    // CPU 0 takes the lock at 0 (10), holds it for 1000, leaves (10): free at 1020. CPU 1 came at 500, spins, and has it
+    // after 2 * 100 + 0 * 1 = 200: at 1220.
+    Simulator simulator(uniform(2), tables, 1);
+    Mutex mutex(0);
+    Time second{};
+    simulator.spawn("a", {}, [&] {
+        mutex.enter();
+        CHECK(now().ns() == 10);
+        charge(nanoseconds(1000));
+        mutex.exit();
+    });
+    simulator.spawn("b", {}, [&] {
+        charge(nanoseconds(500));
+        mutex.enter();
+        second = now();
+        mutex.exit();
+    });
+    CHECK(simulator.run().ending == Ending::finished);
+    CHECK(second.ns() == 1220);
+    const LockClassWaits &waits = simulator.measurements().locks.waits[0];
+    CHECK(waits.contended == 1);
+    CHECK(waits.wait.total() == 720'000);
+    CHECK(waits.spin_ps == 720'000);
+}
+
+TEST_CASE("two threads that take two locks in opposite order are told as a ring")
+{
+    Simulator simulator(uniform(2), tables, 1);
+    Mutex first(0);
+    Mutex second(1);
+    const auto body = [](Mutex &a, Mutex &b) {
+        return [&a, &b] {
+            MutexGuard outer(a);
+            charge(nanoseconds(1000));
+            MutexGuard inner(b);
+        };
+    };
+    simulator.spawn("a", {}, body(first, second));
+    simulator.spawn("b", {}, body(second, first));
+    const End end = simulator.run();
+    CHECK(end.ending == Ending::deadlock);
+    CHECK(end.text.find("thread a") != std::string::npos);
+    CHECK(end.text.find("waits for second, held by thread b") != std::string::npos);
+}
+
+TEST_CASE("a condition variable wakes, and a timed wait ends at its time")
+{
+    Simulator simulator(uniform(2), tables, 1);
+    Mutex mutex(0);
+    CondVar cv;
+    bool ready = false;
+    simulator.spawn("waiter", {}, [&] {
+        MutexGuard held(mutex);
+        CHECK_FALSE(cv.timed_wait(mutex, Time{} + microseconds(50), WaitKind::other));
+        CHECK(now() >= Time{} + microseconds(50));
+        while (!ready)
+            cv.wait(mutex, WaitKind::other);
+    });
+    simulator.spawn("signaller", {}, [&] {
+        sleep_for(microseconds(100), WaitKind::other);
+        MutexGuard held(mutex);
+        ready = true;
+        cv.signal();
+    });
+    CHECK(simulator.run().ending == Ending::finished);
+}
+
+TEST_CASE("an assertion that fails in a thread ends the run with place and call path")
+{
+    Simulator simulator(uniform(1), tables, 1);
+    Mutex mutex(0);
+    simulator.spawn("t", {}, [&] {
+        Probe probe(uint16_t{0});
+        MutexGuard held(mutex);
+        VERIFY(curthread().id == 7);
+    });
+    const End end = simulator.run();
+    CHECK(end.ending == Ending::invariant);
+    CHECK(end.text.find("thread t, in work") != std::string::npos);
+}
+
+TEST_CASE("more threads than CPUs share them by time slices")
+{
+    Machine machine = uniform(2);
+    machine.time_slice_ps = 1'000'000;
+    Simulator simulator(machine, tables, 1);
+    for (int i = 0; i < 5; ++i)
+        simulator.spawn("t", {}, [] {
+            for (int k = 0; k < 100; ++k) {
+                charge(nanoseconds(100));
+                settle();
+            }
+        });
+    const End end = simulator.run();
+    CHECK(end.ending == Ending::finished);
+    CHECK(end.at.ns() >= 25'000);
+}
