@@ -1,5 +1,8 @@
 #include "model/spl.h"
 
+#include <cstdarg>
+#include <cstdio>
+
 #include <array>
 
 namespace dmu {
@@ -79,6 +82,18 @@ sim::Thread &thread_create(std::string name, std::function<void()> body)
     options.group = name;
     options.counted = false;
     return sim::hot.simulator->spawn(std::move(name), std::move(options), std::move(body));
+}
+
+void no_progress(const char *format, ...)
+{
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    std::vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    sim::hot.simulator->stop(sim::Ending::livelock, text);
+    while (true)
+        sim::yield_cpu(); // does not come back
 }
 
 } // namespace dmu

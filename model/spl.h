@@ -22,8 +22,12 @@ using sim::charge;
 using sim::cpu_seqid;
 using sim::curthread;
 using sim::Duration;
+using sim::microseconds;
+using sim::milliseconds;
+using sim::nanoseconds;
 using sim::Probe;
 using sim::racy;
+using sim::seconds;
 using sim::settle;
 using sim::Time;
 using sim::WaitKind;
@@ -194,7 +198,14 @@ inline void kmem_free(uint64_t /*bytes*/) { kmem_charge_free(); }
 inline Time gethrtime() { return sim::now(); }
 inline void delay(Duration length, WaitKind kind = WaitKind::other) { sim::sleep_for(length, kind); }
 inline void delay_until(Time until, WaitKind kind = WaitKind::other) { sim::sleep_until(until, kind); }
+// CPUs of the machine.
+inline uint32_t max_ncpus() { return sim::hot.simulator->machine().cpus; }
+// Lets others run first: the body of a loop that waits for somebody.
+inline void kpreempt() { sim::yield_cpu(); }
 // A service thread: it is not waited for when the run is judged to make progress.
 sim::Thread &thread_create(std::string name, std::function<void()> body);
+
+// The simulated system goes on for ever and gets nowhere: the run ends here, and the text (printf-style) says why.
+[[noreturn]] void no_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 } // namespace dmu
