@@ -160,6 +160,7 @@ Result<> dmu_tx_try_assign(dmu_tx_t &tx)
 
     // The open lock is kept until every dnode is claimed (dmu_tx_assign drops it): the group cannot be closed in
     // between.
+    tx.tx_txgh.th_tx = &tx;
     tx.tx_txg = txg_hold_open(dp, tx.tx_txgh);
     tx.tx_needassign_txh = TX_HOLDS_MAX;
     Result<tx_estimate_t> sum = claim_dnodes(tx);
@@ -235,6 +236,39 @@ Result<> dmu_tx_assign(dmu_tx_t &tx, txg_how_t txg_how)
     return {};
 }
 
+namespace {
+
+// A wait for a dnode that transactions of an older txg have claimed.
+struct claim_wait_t {
+    const tx_state_t &tx;
+    const dnode_t &dn;
+    uint64_t txg;
+
+    static bool holds(const txg_handle_t &th, const void *dnode)
+    {
+        if (th.th_tx == nullptr)
+            return false;
+        for (uint32_t i = 0; i < th.th_tx->tx_hold_count; ++i)
+            if (th.th_tx->tx_holds[i].txh_dnode == dnode)
+                return true;
+        return false;
+    }
+    static std::string text(const void *subject)
+    {
+        const claim_wait_t &wait = *static_cast<const claim_wait_t *>(subject);
+        return "object " + std::to_string(wait.dn.dn_object) + ", claimed by a transaction of txg " +
+               std::to_string(wait.txg);
+    }
+    static const sim_thread_t *whom(const void *subject)
+    {
+        const claim_wait_t &wait = *static_cast<const claim_wait_t *>(subject);
+        const txg_handle_t *th = txg_holder(wait.tx, wait.txg, holds, &wait.dn);
+        return th == nullptr ? nullptr : th->th_thread;
+    }
+};
+
+} // namespace
+
 void dmu_tx_wait(dmu_tx_t &tx)
 {
     Probe probe{Fn::dmu_tx_wait};
@@ -257,6 +291,8 @@ void dmu_tx_wait(dmu_tx_t &tx)
         txg_wait_synced(dp, dp.dp_spa->spa_last_synced_txg + 1);
     } else if (tx.tx_needassign_txh < tx.tx_hold_count) {
         dnode_t &dn = *tx.tx_holds[tx.tx_needassign_txh].txh_dnode;
+        const claim_wait_t wait{dp.dp_tx, dn, tx.tx_lasttried_txg - 1};
+        WaitsBecause because({claim_wait_t::text, claim_wait_t::whom, &wait});
         auto held = mutex_enter(dn.dn_mtx);
         while (dn.dn_assigned_txg == tx.tx_lasttried_txg - 1)
             cv_wait(dn.dn_notxholds, dn.dn_mtx, WaitKind::txg);

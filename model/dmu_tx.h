@@ -37,8 +37,8 @@ constexpr uint64_t DMU_MAX_ACCESS = 64ull << 20;
 constexpr uint64_t DMU_MAX_DELETEBLKCNT = 20480;
 constexpr uint64_t TX_HOLDS_MAX = 32; // a rename has 9; more in one transaction is a mistake
 
-// So many refusals, one txg each, show that a transaction whose estimate no txg can hold will never be assigned; enough to
-// measure at what rate txgs race by meanwhile.
+// So many refusals, one txg each, show that a transaction whose estimate no txg can hold will never be assigned; enough
+// to measure at what rate txgs race by meanwhile.
 constexpr uint32_t unassignable_attempts_max = 4096;
 
 enum class txg_how_t {

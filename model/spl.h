@@ -31,7 +31,10 @@ using sim::seconds;
 using sim::settle;
 using sim::Time;
 using sim::WaitKind;
+using sim::WaitReason;
+using sim::WaitsBecause;
 using hrtime_t = sim::Time;
+using sim_thread_t = sim::Thread;
 
 // The tables a Simulator is made with: model/costs.h and model/lock_classes.h as data.
 sim::Tables model_tables();

@@ -41,9 +41,14 @@ uint64_t txg_hold_open(dsl_pool_t &dp, txg_handle_t &th)
 
     auto held = mutex_enter(tc.tc_lock);
     ++tc.tc_count[txg & TXG_MASK];
-    held.exit();
-
-    th = {&tc, txg};
+    th.th_cpu = &tc;
+    th.th_txg = txg;
+    th.th_thread = &curthread();
+    th.th_link = &tc.tc_holders[txg & TXG_MASK];
+    th.th_next = *th.th_link;
+    *th.th_link = &th;
+    if (th.th_next != nullptr)
+        th.th_next->th_link = &th.th_next;
     return txg;
 }
 
@@ -63,10 +68,58 @@ void txg_rele_to_sync(txg_handle_t &th)
     VERIFY3(tc.tc_count[slot], !=, 0u);
     if (--tc.tc_count[slot] == 0)
         cv_broadcast(tc.tc_cv[slot]);
-    held.exit();
-
-    th = {};
+    *th.th_link = th.th_next;
+    if (th.th_next != nullptr)
+        th.th_next->th_link = th.th_link;
+    th.th_cpu = nullptr;
 }
+
+const txg_handle_t *txg_holder(const tx_state_t &tx, uint64_t txg, bool (*wanted)(const txg_handle_t &, const void *),
+                               const void *argument)
+{
+    for (uint32_t c = 0; c < max_ncpus(); ++c)
+        for (const txg_handle_t *th = tx.tx_cpu[c].tc_holders[txg & TXG_MASK]; th != nullptr; th = th->th_next)
+            if (th->th_txg == txg && wanted(*th, argument))
+                return th;
+    return nullptr;
+}
+
+namespace {
+
+// A wait for a txg to open or to be synced. If it lasts for ever, then because a holder of the oldest txg that has not
+// been quiesced never leaves.
+struct txg_wait_t {
+    const tx_state_t &tx;
+    uint64_t txg;
+    const char *what;
+
+    const txg_handle_t *holder() const
+    {
+        const uint64_t open = tx.tx_open_txg.locked();
+        for (uint64_t oldest = tx.tx_synced_txg + 1; oldest < open; ++oldest)
+            if (const txg_handle_t *th = txg_holder(
+                    tx, oldest, [](const txg_handle_t &, const void *) { return true; }, nullptr))
+                return th;
+        return nullptr;
+    }
+    static std::string text(const void *subject)
+    {
+        const txg_wait_t &wait = *static_cast<const txg_wait_t *>(subject);
+        std::string text = "txg " + std::to_string(wait.txg) + wait.what;
+        if (const txg_handle_t *th = wait.holder())
+            text += "; txg " + std::to_string(th->th_txg) + " is quiescing and has a transaction of thread " +
+                    th->th_thread->name;
+        return text;
+    }
+    static const sim_thread_t *whom(const void *subject)
+    {
+        const txg_handle_t *th = static_cast<const txg_wait_t *>(subject)->holder();
+        return th == nullptr ? nullptr : th->th_thread;
+    }
+    WaitReason reason() const { return {text, whom, this}; }
+};
+
+} // namespace
 
 // --- waiting
 // ----------------------------------------------------------------------------------------------------------
@@ -81,6 +134,8 @@ void txg_wait_synced(dsl_pool_t &dp, uint64_t txg)
     if (txg == 0)
         txg = tx.tx_open_txg + TXG_DEFER_SIZE;
     tx.tx_sync_txg_waiting = std::max(tx.tx_sync_txg_waiting, txg);
+    const txg_wait_t wait{tx, txg, " to be synced"};
+    WaitsBecause because(wait.reason());
     while (tx.tx_synced_txg < txg) {
         cv_broadcast(tx.tx_sync_more_cv);
         cv_wait(tx.tx_sync_done_cv, tx.tx_sync_lock, WaitKind::txg);
@@ -97,6 +152,8 @@ void txg_wait_open(dsl_pool_t &dp, uint64_t txg)
     if (txg == 0)
         txg = tx.tx_open_txg + 1;
     tx.tx_quiesce_txg_waiting = std::max(tx.tx_quiesce_txg_waiting, txg);
+    const txg_wait_t wait{tx, txg, " to open"};
+    WaitsBecause because(wait.reason());
     while (tx.tx_open_txg < txg) {
         cv_broadcast(tx.tx_quiesce_more_cv);
         cv_wait(tx.tx_quiesce_done_cv, tx.tx_sync_lock, WaitKind::txg);
@@ -192,6 +249,8 @@ void txg_quiesce(dsl_pool_t &dp, uint64_t txg)
     }
 
     const size_t slot = txg & TXG_MASK;
+    const txg_wait_t wait{tx, txg, " to be left by its last holder"};
+    WaitsBecause because(wait.reason());
     for (uint32_t c = 0; c < cpus; ++c) {
         tx_cpu_t &tc = tx.tx_cpu[c];
         auto held = mutex_enter(tc.tc_lock);

@@ -17,6 +17,8 @@
 namespace dmu {
 
 struct dsl_pool_t;
+struct dmu_tx_t;
+struct txg_handle_t;
 
 constexpr uint64_t TXG_CONCURRENT_STATES = 3; // open, quiescing, syncing
 constexpr uint64_t TXG_SIZE = 4;              // slots of everything kept per txg: next power of two
@@ -35,6 +37,7 @@ struct tx_cpu_t {
     // under tc_lock:
     per_txg<kcondvar_t> tc_cv; // the count has become zero
     per_txg<uint64_t> tc_count{};
+    per_txg<txg_handle_t *> tc_holders{}; // those counted; for telling who keeps a txg from going on
 };
 
 // What one txg went through; a row of the result.
@@ -77,9 +80,20 @@ struct tx_state_t {
 
 // A transaction's membership of a group.
 struct txg_handle_t {
+    txg_handle_t() = default;
+    txg_handle_t(const txg_handle_t &) = delete;
+    txg_handle_t &operator=(const txg_handle_t &) = delete;
+
     tx_cpu_t *th_cpu = nullptr;
     uint64_t th_txg = 0;
+    const dmu_tx_t *th_tx = nullptr;                      // null: not a transaction's
+    const sim_thread_t *th_thread = nullptr;              // that joined
+    txg_handle_t *th_next = nullptr, **th_link = nullptr; // tc_holders
 };
+
+// Somebody who keeps a txg open or quiescing, for whom `wanted` is true; null: nobody.
+const txg_handle_t *txg_holder(const tx_state_t &tx, uint64_t txg, bool (*wanted)(const txg_handle_t &, const void *),
+                               const void *argument);
 
 void txg_init(dsl_pool_t &dp, uint64_t txg);
 void txg_sync_start(dsl_pool_t &dp);

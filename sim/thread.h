@@ -18,6 +18,7 @@
 namespace sim {
 
 struct LockBase;
+struct Thread;
 
 // Where a thread's time goes; at any instant exactly one of these, so the parts add up to its age.
 enum class Part : uint8_t { running, spinning, blocked, cpu_wait, txg_wait, disk, sleeping };
@@ -43,6 +44,14 @@ enum class Pending : uint8_t {
     acquire, // try for the mutex it wants; go on only with it
     spin,    // nothing: it waits on its CPU, only its time slice can end
     sleep,   // the cost of blocking is paid: leave the CPU, unless what it waits for has come meanwhile
+};
+
+// What a thread waits for on a condition variable, when whoever waits tells it: so that a deadlock which leads through more
+// than locks can be told too. Asked only when nobody can run any more.
+struct WaitReason {
+    std::string (*what)(const void *subject);   // what for, in words
+    const Thread *(*whom)(const void *subject); // the thread that could end the wait, or null
+    const void *subject;
 };
 
 enum class Where : uint8_t { on_cpu, run_queue, asleep, finished };
@@ -81,6 +90,7 @@ struct Thread {
     // ---- waiting for a lock ----
     LockBase *waits_for = nullptr;
     const void *waits_on = nullptr; // a condition variable
+    const WaitReason *reason = nullptr; // of that wait
     uint32_t holder_node = 0;       // where the owner had taken the lock when this thread came
     int64_t wait_since_ps = 0;
     int64_t wait_spin_ps = 0; // part[spinning] when the wait began
@@ -100,6 +110,19 @@ struct Thread {
 
     // Where its time went so far, the current part included. REQUIRES: it is the running thread.
     TimeParts parts_now() const;
+};
+
+// The running thread waits for this reason while the object lives.
+class WaitsBecause {
+public:
+    explicit WaitsBecause(const WaitReason &reason);
+    ~WaitsBecause();
+    WaitsBecause(const WaitsBecause &) = delete;
+    WaitsBecause &operator=(const WaitsBecause &) = delete;
+
+private:
+    WaitReason reason_;
+    Thread *thread_;
 };
 
 } // namespace sim

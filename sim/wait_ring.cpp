@@ -23,7 +23,27 @@ const Thread *certain_owner(const LockBase &lock)
     return lock.owner;
 }
 
+// Who has to go on before this thread can, as far as anybody has told; null: nobody in particular.
+const Thread *waits_for_thread(const Thread &thread)
+{
+    if (thread.waits_for != nullptr && !thread.granted)
+        return certain_owner(*thread.waits_for);
+    if (thread.waits_on != nullptr && thread.reason != nullptr)
+        return thread.reason->whom(thread.reason->subject);
+    return nullptr;
+}
+
 } // namespace
+
+WaitsBecause::WaitsBecause(const WaitReason &reason) : reason_(reason), thread_(hot.thread)
+{
+    thread_->reason = &reason_;
+}
+
+WaitsBecause::~WaitsBecause()
+{
+    thread_->reason = nullptr;
+}
 
 void Simulator::look_for_ring(const Thread &thread)
 {
@@ -75,6 +95,10 @@ std::string Simulator::waiting_text(const Thread &thread) const
             text += ", held by thread " + owner->name + " since " + path_text(&call_tree_.node(lock.node));
         else if (held_by_readers(lock))
             text += ", held by readers, the last of them in " + path_text(&call_tree_.node(lock.node));
+    } else if (thread.waits_on != nullptr && thread.reason != nullptr) {
+        text += " in " + path_text(node) + "\n    waits for " + thread.reason->what(thread.reason->subject);
+        if (const Thread *whom = waits_for_thread(thread))
+            text += ", which depends on thread " + whom->name;
     } else if (thread.waits_on != nullptr) {
         text += " in " + path_text(node) + "\n    waits on a condition variable that nobody signals (" +
                 part_names[static_cast<size_t>(thread.sleep_part)] + ")";
@@ -86,11 +110,11 @@ std::string Simulator::waiting_text(const Thread &thread) const
 
 std::string Simulator::ring_text(const Thread &thread) const
 {
-    std::string text = "deadlock: each thread waits for a lock that the next one holds\n";
+    std::string text = "deadlock: each thread waits for something that the next one holds\n";
     const Thread *at = &thread;
     do {
         text += "  " + waiting_text(*at);
-        at = certain_owner(*at->waits_for);
+        at = waits_for_thread(*at);
     } while (at != &thread);
     return text;
 }
@@ -98,6 +122,14 @@ std::string Simulator::ring_text(const Thread &thread) const
 std::string Simulator::stuck_text() const
 {
     // A ring among the waiting threads says most; else all of them are told, up to a screenful.
+    for (const std::unique_ptr<Thread> &thread : threads_) {
+        const Thread *at = thread.get();
+        for (uint32_t steps = 0; at != nullptr && steps < limits::wait_chain; ++steps) {
+            at = waits_for_thread(*at);
+            if (at == thread.get())
+                return ring_text(*at);
+        }
+    }
     constexpr size_t screenful = 40;
     std::string text = "deadlock: no thread can run, and no timer will change that\n";
     size_t told = 0;

@@ -145,3 +145,82 @@ TEST_CASE("a transaction whose estimate is above the ARC's size is recognised as
     });
     CHECK(end.ending == sim::Ending::livelock);
 }
+
+namespace {
+
+// Two threads, one object. B has a transaction open when its txg is closed, and needs the object's structure lock to
+// finish it. A changes the same object in the next txg, so it must wait for B's, with or without the structure lock in
+// hand.
+sim::End lock_and_assign(bool lock_first)
+{
+    return run_objset(quiet_config(), [=](spa_t &spa) {
+        objset_t &os = spa.objset();
+        dmu_tx_ptr tx = dmu_tx_create(os);
+        dmu_tx_hold_bonus(*tx, DMU_NEW_OBJECT);
+        REQUIRE(dmu_tx_assign(*tx, TXG_WAIT).ok());
+        const uint64_t object = dmu_object_alloc(os, {}, *tx);
+        dmu_tx_commit(std::move(tx));
+        Result<dnode_hold_t> dn = dnode_hold(os, object);
+        REQUIRE(dn.ok());
+
+        int running = 2;
+        kmutex_t done_lock{"first"};
+        kcondvar_t done;
+        const auto finished = [&] {
+            auto held = mutex_enter(done_lock);
+            --running;
+            cv_broadcast(done);
+        };
+        thread_create("B", [&] {
+            dmu_tx_ptr early = dmu_tx_create(os);
+            dmu_tx_hold_bonus(*early, object);
+            REQUIRE(dmu_tx_assign(*early, TXG_WAIT).ok());
+            txg_quiesce_begin(spa.dsl_pool());
+            delay(milliseconds(2));
+            rw_enter((*dn)->dn_struct_rwlock, RW_WRITER).exit();
+            dmu_tx_commit(std::move(early));
+            finished();
+        });
+        thread_create("A", [&] {
+            delay(milliseconds(1));
+            rw_guard_t writer;
+            if (lock_first)
+                writer = rw_enter((*dn)->dn_struct_rwlock, RW_WRITER);
+            dmu_tx_ptr late = dmu_tx_create(os);
+            dmu_tx_hold_bonus(*late, object);
+            REQUIRE(dmu_tx_assign(*late, TXG_WAIT).ok());
+            if (!lock_first)
+                writer = rw_enter((*dn)->dn_struct_rwlock, RW_WRITER);
+            writer.exit();
+            dmu_tx_commit(std::move(late));
+            finished();
+        });
+
+        auto held = mutex_enter(done_lock);
+        while (running != 0)
+            cv_wait(done, done_lock, WaitKind::other);
+    });
+}
+
+bool contains(const std::string &text, const char *part)
+{
+    return text.find(part) != std::string::npos;
+}
+
+} // namespace
+
+TEST_CASE("waiting for a txg with a structure lock in hand closes a ring through the txg, and the ring is told")
+{
+    const sim::End end = lock_and_assign(true);
+    CHECK(end.ending == sim::Ending::deadlock);
+    CHECK(contains(end.text, "thread A"));
+    CHECK(contains(end.text, "thread B"));
+    CHECK(contains(end.text, "dn_struct_rwlock"));
+    CHECK(contains(end.text, "claimed by a transaction of txg"));
+    CHECK(!contains(end.text, "txg_sync")); // only those who are part of it
+}
+
+TEST_CASE("assigned before the structure lock is taken, the same two threads finish")
+{
+    CHECK(lock_and_assign(false).ending == sim::Ending::finished);
+}
