@@ -122,9 +122,9 @@ void in_zap_bed(std::string_view tree, uint64_t salt, const std::function<void(Z
     config.pool.dirty_data_sync = config.pool.dirty_data_max = 64ull << 30; // no txg ends before the replay says so
     config.pool.txg_timeout_ns = 0;
 
-    sim::Machine machine = sim::machine_profile("flat");
+    sim::Machine machine = sim::find_machine_profile("flat")->machine;
     machine.cpus = 1;
-    sim::Simulator simulator(machine, dmu::simulator_tables(), 1);
+    sim::Simulator simulator(machine, dmu::model_tables(), 1);
     simulator.set_free(true);
     simulator.spawn("replay", {}, [&] {
         dmu::spa_t spa(config);

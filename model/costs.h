@@ -172,6 +172,10 @@ namespace dmu {
     X(dmu_buf_dnode_enter, "dmu_buf_dnode_enter", 4, assumed, 0, "G: inlined")                                         \
     X(dmu_buf_dnode_exit, "dmu_buf_dnode_exit", 4, assumed, 0, "G: inlined")                                           \
     X(dmu_buf_get_objset, "dmu_buf_get_objset", 3, assumed, 0, "G: inlined")                                           \
+    X(db_holds, "db_holds", 0, recorded, 0, "an atomic: charged as such")                                              \
+    X(dn_holds, "dn_holds", 0, recorded, 0, "an atomic: charged as such")                                              \
+    X(zrl_add, "zrl_add", 0, recorded, 0, "an atomic: charged as such")                                                \
+    X(dmu_tx_hold_zap_impl, "dmu_tx_hold_zap_impl", 40, assumed, 0, "G")                                               \
     X(dmu_object_info_from_db, "dmu_object_info_from_db", 31, recorded, 0, "C")                                        \
     X(dmu_object_set_blocksize, "dmu_object_set_blocksize", 28, recorded, 0, "C: 3.5 in eight microzap adds, one of which grows the block")\
     X(dmu_free_range, "dmu_free_range", 30, assumed, 0, "G")                                                           \

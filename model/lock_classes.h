@@ -36,6 +36,13 @@
     X("dbuf_evict_lock")                                                                                               \
     X("z_lock")                                                                                                        \
     X("z_hold_mtx")                                                                                                    \
+    X("z_name_lock")                                                                                                   \
+    X("z_znodes_lock")                                                                                                 \
+    X("z_teardown_inactive_lock")                                                                                      \
+    X("rr_lock")                                                                                                       \
+    X("sa_lock")                                                                                                       \
+    X("sa_handle_lock")                                                                                                \
+    X("itxg_lock")                                                                                                     \
     X("zl_issuer_lock")                                                                                                \
     X("io_lock")                                                                                                       \
     X("mls_lock")                                                                                                      \

@@ -36,6 +36,9 @@ using sim::WaitsBecause;
 using hrtime_t = sim::Time;
 using sim_thread_t = sim::Thread;
 
+// Calls so short that each costs less than its frame would: only counted.
+inline void count_calls(Fn function, uint64_t calls) { sim::hot.calls[static_cast<uint16_t>(function)] += calls; }
+
 // The tables a Simulator is made with: model/costs.h and model/lock_classes.h as data.
 sim::Tables model_tables();
 
@@ -82,6 +85,14 @@ inline void rw_exit(krwlock_t &lock) { lock.write_held() ? lock.exit_write() : l
 inline bool rw_tryupgrade(rw_guard_t &reader, bool can_succeed = true)
 {
     return can_succeed && reader.try_upgrade();
+}
+// An upgrade that gives the lock up in between, whatever else is held: wrong, and simulated for what it leads to.
+inline void rw_drop_and_retake(rw_guard_t &reader)
+{
+    sim::RwLock *lock = reader.release();
+    lock->exit_read();
+    lock->enter_write();
+    reader = rw_guard_t::adopt(*lock, RW_WRITER);
 }
 inline void rw_downgrade(rw_guard_t &writer) { writer.downgrade(); }
 inline bool RW_WRITE_HELD(const krwlock_t &lock) { return lock.write_held(); }
@@ -152,6 +163,23 @@ inline uint32_t zfs_refcount_remove(zfs_refcount_t &holds)
     return before - 1;
 }
 inline uint32_t zfs_refcount_count(const zfs_refcount_t &holds) { return holds.count_.load(); }
+// The same, and every change is counted under a name of its own.
+template <Fn counter>
+struct counted_refcount_t : zfs_refcount_t {
+    using zfs_refcount_t::zfs_refcount_t;
+};
+template <Fn counter>
+uint32_t zfs_refcount_add(counted_refcount_t<counter> &holds)
+{
+    count_calls(counter, 1);
+    return zfs_refcount_add(static_cast<zfs_refcount_t &>(holds));
+}
+template <Fn counter>
+uint32_t zfs_refcount_remove(counted_refcount_t<counter> &holds)
+{
+    count_calls(counter, 1);
+    return zfs_refcount_remove(static_cast<zfs_refcount_t &>(holds));
+}
 inline bool zfs_refcount_is_zero(const zfs_refcount_t &holds) { return zfs_refcount_count(holds) == 0; }
 
 // A lock for references that are nearly always taken and given back, and hardly ever locked out (zrlock.c): one word that
@@ -182,7 +210,11 @@ private:
     std::unique_ptr<Collision> collision_;
 };
 
-inline void zrl_add(zrlock_t &lock) { lock.add(); }
+inline void zrl_add(zrlock_t &lock)
+{
+    count_calls(Fn::zrl_add, 1);
+    lock.add();
+}
 inline void zrl_remove(zrlock_t &lock) { lock.remove(); }
 [[nodiscard]] inline bool zrl_tryenter(zrlock_t &lock) { return lock.try_enter(); }
 inline void zrl_exit(zrlock_t &lock) { lock.exit(); }

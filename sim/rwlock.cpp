@@ -26,6 +26,7 @@ void RwLock::take_write()
     line_.modify();
     LockClassCounts &counts = hot.lock_counts[lock_class];
     ++counts.acquisitions;
+    ++counts.writes;
     if (line != current_cpu())
         ++counts.owner_changes;
     line = static_cast<uint16_t>(current_cpu());

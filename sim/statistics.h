@@ -17,6 +17,7 @@ namespace sim {
 struct alignas(64) LockClassCounts {
     uint64_t acquisitions = 0;
     uint64_t owner_changes = 0; // acquisitions by another CPU than the last
+    uint64_t writes = 0;        // of the acquisitions of a rwlock, those for writing
     uint64_t instances = 0;     // locks of the class made so far (never reset)
     Histogram *hold = nullptr;  // picoseconds from acquisition to release; a rwlock: from its first reader to its last
 };

@@ -1,6 +1,7 @@
 // The byte-level half of the ZAP: hashes and one leaf block, without buffers or locks.
 #include "model/zap_hash.h"
 #include "model/zap_leaf.h"
+#include "sim/simulator.h"
 
 #include <doctest/doctest.h>
 
@@ -22,6 +23,11 @@ std::string f_name(unsigned index)
     std::snprintf(text, sizeof(text), "f%08u", index);
     return text;
 }
+
+// Functions that count themselves need somebody to count for.
+struct Kernel {
+    sim::Simulator simulator{sim::find_machine_profile("flat")->machine, model_tables(), 1};
+};
 
 struct Leaf {
     std::vector<uint64_t> words = std::vector<uint64_t>((1u << fzap_default_block_shift) / 8);
@@ -69,6 +75,7 @@ TEST_CASE("a salt moves all names of one length by the same constant")
 
 TEST_CASE("a leaf holds 212 entries of three chunks and then asks to be split")
 {
+    const Kernel kernel;
     Leaf leaf;
     for (unsigned i = 0; i < 212; ++i)
         CHECK(leaf.add(f_name(i), i) == 0);
@@ -82,6 +89,7 @@ TEST_CASE("a leaf holds 212 entries of three chunks and then asks to be split")
 
 TEST_CASE("the chunk freed last is used first")
 {
+    const Kernel kernel;
     Leaf leaf;
     for (unsigned i = 0; i < 3; ++i)
         REQUIRE(leaf.add(f_name(i), i) == 0);
@@ -102,6 +110,7 @@ TEST_CASE("the chunk freed last is used first")
 
 TEST_CASE("entries of one hash take the smallest free cd, also after removals")
 {
+    const Kernel kernel;
     Leaf leaf;
     const std::string a = "xf3279c509e52c", b = "x115492e95e1657", c = "x22da463260371b";
     const auto cd_of = [&](const std::string &name) { return leaf.block.lookup(name, zap_hash_bytes(salt, name))->zeh_cd; };
@@ -120,6 +129,7 @@ TEST_CASE("entries of one hash take the smallest free cd, also after removals")
 
 TEST_CASE("a split sends each entry to the side that its next hash bit names")
 {
+    const Kernel kernel;
     Leaf leaf, sibling;
     for (unsigned i = 0; i < 212; ++i)
         REQUIRE(leaf.add(f_name(i), i) == 0);
@@ -139,6 +149,7 @@ TEST_CASE("a split sends each entry to the side that its next hash bit names")
 
 TEST_CASE("values and names of any length are read back from their chunks")
 {
+    const Kernel kernel;
     Leaf leaf;
     std::vector<uint16_t> numbers(100);
     for (size_t i = 0; i < numbers.size(); ++i)
@@ -165,6 +176,7 @@ TEST_CASE("values and names of any length are read back from their chunks")
 
 TEST_CASE("a value that would not fit an empty leaf is refused, one that would is asked to wait")
 {
+    const Kernel kernel;
     Leaf leaf;
     const std::vector<uint64_t> zeros(1024);
     CHECK(leaf.add("small", 1) == 0);
@@ -175,6 +187,7 @@ TEST_CASE("a value that would not fit an empty leaf is refused, one that would i
 
 TEST_CASE("the closest entry is the next in the order of hash and cd")
 {
+    const Kernel kernel;
     Leaf leaf;
     std::vector<uint64_t> hashes;
     for (unsigned i = 0; i < 200; ++i) {
