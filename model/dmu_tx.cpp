@@ -200,14 +200,25 @@ void dmu_tx_unassign(dmu_tx_t &tx)
     tx.tx_txg = 0;
 }
 
-// REQUIRES: the last try was refused because no ARC is large enough.
-void check_progress(dmu_tx_t &tx)
+// Refusals of this thread's transactions because no ARC is large enough, since one was assigned. A transaction that is
+// not to wait is given up and made anew between two tries, so the thread is what stays.
+uint32_t &hopeless_tries(dsl_pool_t &dp)
 {
-    if (++tx.tx_assign_attempts < unassignable_attempts_max)
+    const uint32_t id = curthread().id;
+    if (dp.dp_hopeless_tries.size() <= id)
+        dp.dp_hopeless_tries.resize(id + 1);
+    return dp.dp_hopeless_tries[id];
+}
+
+// REQUIRES: the last try was refused for that reason.
+void check_progress(dsl_pool_t &dp)
+{
+    uint32_t &tries = hopeless_tries(dp);
+    if (++tries < unassignable_attempts_max)
         return;
-    no_progress("a transaction can never be assigned: its estimate is above arc_max (%llu bytes), refused %u times, "
-                "one txg each",
-                static_cast<unsigned long long>(tx.tx_pool->dp_config.arc_max), tx.tx_assign_attempts);
+    no_progress("a transaction of thread %s can never be assigned: its estimate is above arc_max (%llu bytes); it was "
+                "refused %u times, one txg each",
+                curthread().name.c_str(), static_cast<unsigned long long>(dp.dp_config.arc_max), tries);
 }
 
 } // namespace
@@ -228,10 +239,10 @@ Result<> dmu_tx_assign(dmu_tx_t &tx, txg_how_t txg_how)
         dmu_tx_unassign(tx);
         if (assigned.error() != ERESTART || txg_how != TXG_WAIT)
             return assigned;
-        if (tx.tx_estimate_too_big)
-            check_progress(tx);
         dmu_tx_wait(tx);
     }
+    if (!tx.tx_pool->dp_hopeless_tries.empty())
+        hopeless_tries(*tx.tx_pool) = 0;
     txg_rele_to_quiesce(tx.tx_txgh);
     return {};
 }
@@ -274,6 +285,8 @@ void dmu_tx_wait(dmu_tx_t &tx)
     Probe probe{Fn::dmu_tx_wait};
     VERIFY3(tx.tx_txg, ==, 0u);
     dsl_pool_t &dp = *tx.tx_pool;
+    if (tx.tx_estimate_too_big)
+        check_progress(dp);
 
     if (tx.tx_wait_dirty) {
         auto held = mutex_enter(dp.dp_lock);

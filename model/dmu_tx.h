@@ -96,7 +96,6 @@ struct dmu_tx_t {
     uint64_t tx_tempreserve_asize = 0;
     uint8_t tx_tempreserve_dirs = 0; // tx_dir and so many of its ancestors less one
 
-    uint32_t tx_assign_attempts = 0;
     uint32_t tx_needassign_txh = 0; // index of the hold whose dnode was claimed by the txg before; TX_HOLDS_MAX: none
     uint32_t tx_hold_count = 0;
     dmu_tx_hold_t tx_holds[TX_HOLDS_MAX]; // the first tx_hold_count, in the order they were made

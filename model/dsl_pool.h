@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "model/blkptr.h"
 #include "model/config.h"
@@ -87,6 +88,7 @@ struct dsl_pool_t {
 
     atomic_uint64_t dp_arc_tempreserve{0};
     dmu_tx_stats_t dp_tx_stats;
+    std::vector<uint32_t> dp_hopeless_tries; // by thread: see dmu_tx_wait
 };
 
 // Dirty bytes

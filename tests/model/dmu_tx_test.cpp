@@ -224,3 +224,21 @@ TEST_CASE("assigned before the structure lock is taken, the same two threads fin
 {
     CHECK(lock_and_assign(false).ending == sim::Ending::finished);
 }
+
+TEST_CASE("it is recognised too when the transaction is made anew for each try, as a file system does")
+{
+    model_config config = quiet_config();
+    config.pool.arc_max = 1 << 20;
+    const sim::End end = run_objset(config, [](spa_t &spa) {
+        while (true) {
+            dmu_tx_ptr tx = dmu_tx_create(spa.objset());
+            dmu_tx_hold_space(*tx, (1 << 20) + 1);
+            if (dmu_tx_assign(*tx, TXG_NOWAIT).ok())
+                break;
+            dmu_tx_wait(*tx);
+            dmu_tx_abort(std::move(tx));
+        }
+    });
+    CHECK(end.ending == sim::Ending::livelock);
+    CHECK(contains(end.text, "arc_max"));
+}
