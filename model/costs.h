@@ -76,6 +76,7 @@ namespace dmu {
     X(dmu_buf_will_dirty, "dmu_buf_will_dirty", 24, recorded, 0, "C")                                                  \
     X(dmu_buf_will_fill, "dmu_buf_will_fill", 30, assumed, 0, "G")                                                     \
     X(dmu_bonus_hold, "dmu_bonus_hold", 40, assumed, 0, "G")                                                           \
+    X(dbuf_prefetch, "dbuf_prefetch", 60, assumed, 0, "G")                                                             \
     X(dmu_zfetch, "dmu_zfetch", 21, recorded, 0, "C: block 0")                                                         \
     X(dbuf_sync_indirect, "dbuf_sync_indirect", 60, assumed, 0, "G")                                                   \
     X(dbuf_sync_leaf, "dbuf_sync_leaf", 80, assumed, 0, "G")                                                           \

@@ -57,6 +57,7 @@ struct dbuf_dirty_record_t {
 
     // Level 0: what this txg will write. Equal to db_buf until a later txg changes the dbuf.
     arc_buf_t *dr_data = nullptr;
+    uint64_t *dr_bonus = nullptr; // the same for a bonus buffer, whose data are words
     // Above: the records of the blocks it points to; null at level 0.
     struct indirect_t {
         indirect_t();
@@ -161,6 +162,8 @@ uint64_t dbuf_whichblock(const dnode_t &dn, uint32_t level, uint64_t offset);
 // ---- contents ----
 
 Result<> dbuf_read(dmu_buf_impl_t &db, uint32_t flags);
+// Reads a block without anybody's hold, if it is on disk and not in memory yet. REQUIRES: dn_struct_rwlock is held.
+void dbuf_prefetch(dnode_t &dn, uint8_t level, uint64_t blkid);
 void dmu_buf_will_dirty(dmu_buf_impl_t &db, dmu_tx_t &tx);
 void dmu_buf_will_fill(dmu_buf_impl_t &db, dmu_tx_t &tx);
 void dmu_buf_fill_done(dmu_buf_impl_t &db, dmu_tx_t &tx);
@@ -185,5 +188,9 @@ dmu_buf_user_t *dmu_buf_remove_user(dmu_buf_impl_t &db, dmu_buf_user_t *user);
 // ---- sync ----
 
 void dbuf_sync_list(list_t<dbuf_dirty_record_t> &list, int level, dmu_tx_t &tx);
+// Nothing more is coming below this record: its write is finished, at once or after those below it.
+void dbuf_write_issue(dbuf_dirty_record_t *dr);
+// A block of os is no longer part of its tree.
+void dsl_block_kill(objset_t &os, const blkptr_t &bp);
 
 } // namespace dmu

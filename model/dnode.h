@@ -105,16 +105,20 @@ struct dnode_t {
     std::unique_ptr<krwlock_t> dn_zf_rwlock;
 };
 
+// What a handle without a dnode_t knows of its slot; kept by the code that judges slots by their handles (since 2019).
+enum class dn_slot_t : uint8_t { UNINIT, FREE, ALLOCATED, INTERIOR };
+
 struct dnode_handle_t {
     zrlock_t dnh_zrlock;
+    dn_slot_t dnh_slot = dn_slot_t::UNINIT;
     dnode_t *dnh_dnode = nullptr;
 };
 
 struct dnode_children_t : dmu_buf_user_t {
-    explicit dnode_children_t(dmu_buf_impl_t &db) : dnc_dbuf(db) {}
+    explicit dnode_children_t(objset_t &os) : dnc_objset(os) {}
     ~dnode_children_t() override; // destroys the dnodes; none is held
 
-    dmu_buf_impl_t &dnc_dbuf;
+    objset_t &dnc_objset;
     dnode_handle_t dnc_children[DNODES_PER_BLOCK];
 };
 

@@ -31,7 +31,6 @@ constexpr era_t illumos_2016 = {
     .read_enters_struct_lock = true,
     .read_consults_prefetch = true,
     .parent_beyond_end = false,
-    .arc_evicts_dbufs = true,
     .freed_dnodes_listed_apart = true,
 };
 
@@ -79,7 +78,6 @@ constexpr era_t zol_2017 = [] {
     era.next_offset = "narrowing-aligned";
     era.new_object_by_dnode = true;
     era.parent_beyond_end = true;
-    era.arc_evicts_dbufs = false;
     era.freed_dnodes_listed_apart = false;
     return era;
 }();

@@ -38,7 +38,6 @@ struct era_t {
     bool read_enters_struct_lock;   // dbuf_read takes dn_struct_rwlock even for a cached buffer
     bool read_consults_prefetch;    // reads of dnode blocks pass the meta-dnode's prefetcher lock
     bool parent_beyond_end;         // dbuf_findbp finds parents of blocks beyond the object's end on disk
-    bool arc_evicts_dbufs;          // a dbuf lives as long as its ARC buffer (until 2016)
     bool freed_dnodes_listed_apart; // os_free_dnodes beside os_dirty_dnodes (until 2016)
 };
 

@@ -25,6 +25,15 @@ inline bool list_link_active(const list_node_t &node)
     return node.next != nullptr;
 }
 
+// offsetof, for any class. REQUIRES: the class has no virtual bases.
+template <class T, class Member>
+size_t member_offset(Member T::*member)
+{
+    alignas(T) static char place[sizeof(T)];
+    auto *nobody = reinterpret_cast<T *>(place);
+    return static_cast<size_t>(reinterpret_cast<char *>(&(nobody->*member)) - place);
+}
+
 template <class T>
 class list_t {
   public:

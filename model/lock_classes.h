@@ -45,6 +45,7 @@
     X("itxg_lock")                                                                                                     \
     X("zl_issuer_lock")                                                                                                \
     X("io_lock")                                                                                                       \
+    X("zf_rwlock")                                                                                                     \
     X("mls_lock")                                                                                                      \
     X("scl_lock")                                                                                                      \
     X("zap_num_entries_mtx")                                                                                           \

@@ -8,6 +8,7 @@
 // CPU. Left out: user accounting, the intent log, properties, snapshots.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -19,8 +20,22 @@
 namespace dmu {
 
 struct spa_t;
+struct dmu_state_t;
 struct dsl_dataset_t;
 struct zio_root_t;
+
+// Told of every search of an allocator for a sparse stretch; for replays of recorded traces.
+class allocator_trace_t {
+public:
+    virtual ~allocator_trace_t() = default;
+    virtual void searched(uint64_t from_object, uint32_t minlvl, uint64_t blkfill, const next_offset_t &found) = 0;
+};
+
+// Which CPU allocated last in a block of dnodes; a small table, so that an old entry may be forgotten.
+struct dnode_block_user_t {
+    uint64_t block = ~0ull;
+    uint32_t cpu = 0;
+};
 
 struct objset_t {
     objset_t(spa_t &spa, dsl_dataset_t &ds);
@@ -30,21 +45,31 @@ struct objset_t {
 
     // immutable
     spa_t &os_spa;
+    dmu_state_t &os_dmu;
     dsl_dataset_t *os_dsl_dataset;
     uint64_t os_id; // takes the part of the objset's address in dbuf_hash
     dnode_handle_t os_meta_dnode;
     sa_os_t os_sa; // set when the file system is made or mounted
 
     // in the sync thread
+    zio_root_t *os_sync_pio = nullptr; // of the sync under way
+    blkptr_t os_rootbp; // ds_bp as of the last sync
     block_ref os_phys_buf; // the root block in memory
     objset_phys_t *os_phys = nullptr;
 
     kmutex_t os_lock{"os_lock"};
     // under os_lock:
-    per_txg<list_t<dnode_t>> os_dirty_dnodes;
-    per_txg<list_t<dnode_t>> os_free_dnodes;
     list_t<dnode_t> os_dnodes;
-    kcondvar_t os_evicted; // os_dnodes has become empty
+    per_txg<list_t<dnode_t>> os_free_dnodes; // freed in that txg; empty where the era has one list for both
+    kcondvar_t os_evicted;                   // os_dnodes has become empty
+
+    // under os_lock too, or under a lock of its own (dirty_list_lock):
+    per_txg<list_t<dnode_t>> os_dirty_dnodes;
+    kmutex_t os_dirty_lock{"os_dirty_lock"};
+
+    // What guards os_dirty_dnodes in the code base in effect.
+    kmutex_t &dirty_list_lock() { return freed_listed_apart ? os_lock : os_dirty_lock; }
+    const bool freed_listed_apart;
 
     // Written by sync, read and cleared by the allocator.
     uint64_t os_freed_dnodes = 0;
@@ -58,6 +83,8 @@ struct objset_t {
 
     dnode_stats_t stats;
     allocator_stats_t allocator;
+    allocator_trace_t *allocator_trace = nullptr;
+    std::array<dnode_block_user_t, 1024> last_block_user;
 };
 
 inline dnode_t &DMU_META_DNODE(objset_t &os)

@@ -11,7 +11,9 @@ class dnode_slots_t {
   public:
     virtual ~dnode_slots_t() = default;
 
-    // The dnode in slot idx of db's block, held for the caller with the slot's zrlock and dn_mtx released, or why not.
+    // New handles are told what their slots hold on disk. REQUIRES: db is held and read.
+    virtual void fill(dnode_children_t &, const dmu_buf_impl_t &) const {}
+    // The dnode of object in its slot of db's block, held, or why it cannot be.
     // REQUIRES: db is held and read; children are its handles.
     virtual Result<dnode_hold_t> hold_slot(objset_t &os, uint64_t object, dmu_buf_impl_t &db,
                                            dnode_children_t &children, uint32_t flag, uint32_t slots) const = 0;

@@ -13,8 +13,6 @@ class object_alloc_t {
 
     // A number free on entry and taken for tx on return.
     virtual uint64_t dmu_object_alloc(objset_t &os, const dnode_spec &spec, dmu_tx_t &tx) const = 0;
-    // The objset has just been opened. Cursors are at 0.
-    virtual void objset_opened(objset_t &) const {}
     // The dnodes of a txg have been synced; os_freed_dnodes is up to date.
     virtual void objset_synced(objset_t &) const {}
 };

@@ -1,0 +1,100 @@
+// What the files of dbuf share and nobody else uses.
+#pragma once
+
+#include "model/dbuf.h"
+#include "model/dmu_state.h"
+#include "model/dnode.h"
+#include "model/objset.h"
+
+namespace dmu {
+
+// The dbuf, its db_mtx held, or null.
+dmu_buf_impl_t *dbuf_find(objset_t &os, uint64_t object, uint8_t level, uint64_t blkid);
+// Null: db is in the table now, its db_mtx held. Else the one that was there first, its db_mtx held.
+dmu_buf_impl_t *dbuf_hash_insert(dmu_buf_impl_t &db);
+// REQUIRES: DB_EVICTING.
+void dbuf_hash_remove(dmu_buf_impl_t &db);
+
+// Where the block pointer of a block stands. parent is empty for blocks the meta-dnode itself points at.
+struct dbuf_place_t {
+    dbuf_hold_t parent;
+    blkptr_t *bp = nullptr;
+};
+// ENOENT: it has no place yet. REQUIRES: dn_struct_rwlock is held.
+Result<dbuf_place_t> dbuf_findbp(dnode_t &dn, uint8_t level, uint64_t blkid, bool fail_sparse, uint32_t depth);
+
+// A dbuf for that block with its db_mtx held: a new one, or one that somebody else made meanwhile.
+dmu_buf_impl_t *dbuf_create(dnode_t &dn, uint8_t level, uint64_t blkid, dmu_buf_impl_t *parent, blkptr_t *blkptr);
+// REQUIRES: db_mtx held, no holds. The dbuf is gone afterwards.
+void dbuf_destroy(dmu_buf_impl_t &db);
+// Gives up one hold. REQUIRES: db_mtx held; it is not afterwards, and the dbuf may be gone.
+void dbuf_rele_and_unlock(dmu_buf_impl_t &db);
+// REQUIRES: db_mtx held.
+void dbuf_evict_user(dmu_buf_impl_t &db);
+void dbuf_set_data(dmu_buf_impl_t &db, arc_buf_t *buf);
+void dbuf_clear_data(dmu_buf_impl_t &db);
+block_kind dbuf_block_kind(const dmu_buf_impl_t &db, const dnode_t &dn);
+
+// Nobody holds the dbuf any more; it goes to the dbuf cache. REQUIRES: db_mtx held; it is not afterwards.
+void dbuf_cache_insert(dmu_state_t &dmu, dmu_buf_impl_t &db);
+
+// Drops every dbuf that nobody holds from the dbuf cache.
+uint64_t dbuf_cache_evict_all(dmu_state_t &dmu);
+
+// The part of a hold after the dbuf has been found: its buffer is taken up, its data protected from a write under way.
+// REQUIRES: db_mtx held; it is not afterwards.
+void dbuf_hold_found(dnode_t &dn, dmu_buf_impl_t &db);
+
+// On dn's list of records of the top level. REQUIRES: dn_mtx held, or in the sync thread.
+void dnode_list_dirty_record(dnode_t &dn, dbuf_dirty_record_t &dr);
+// A block freed in this txg is in use again. REQUIRES: dn_mtx held.
+void dnode_unfree_block(dnode_t &dn, uint64_t blkid, uint64_t txg);
+
+// dn_struct_rwlock as reader, unless this thread has it as writer.
+class struct_reader_t {
+public:
+    explicit struct_reader_t(dnode_t &dn) : lock_(RW_WRITE_HELD(dn.dn_struct_rwlock) ? nullptr : &dn.dn_struct_rwlock)
+    {
+        if (lock_ != nullptr)
+            rw_enter_manual(*lock_, RW_READER);
+    }
+    ~struct_reader_t() noexcept(false) { exit(); }
+    struct_reader_t(const struct_reader_t &) = delete;
+    struct_reader_t &operator=(const struct_reader_t &) = delete;
+
+    bool entered() const { return lock_ != nullptr; }
+    void exit()
+    {
+        if (lock_ != nullptr)
+            rw_exit(*std::exchange(lock_, nullptr));
+    }
+
+private:
+    krwlock_t *lock_;
+};
+
+// The dnode of a dbuf, kept from moving as DB_DNODE_ENTER and DB_DNODE_EXIT do.
+class db_dnode_t {
+public:
+    explicit db_dnode_t(dmu_buf_impl_t &db) : handle_(db.db_dnode_handle) { zrl_add(handle_->dnh_zrlock); }
+    ~db_dnode_t() noexcept(false) { exit(); }
+    db_dnode_t(const db_dnode_t &) = delete;
+    db_dnode_t &operator=(const db_dnode_t &) = delete;
+
+    dnode_t &operator*() const { return *handle_->dnh_dnode; }
+    dnode_t *operator->() const { return handle_->dnh_dnode; }
+    void exit()
+    {
+        if (handle_ != nullptr)
+            zrl_remove(std::exchange(handle_, nullptr)->dnh_zrlock);
+    }
+
+private:
+    dnode_handle_t *handle_;
+};
+[[nodiscard]] inline db_dnode_t DB_DNODE_ENTER(dmu_buf_impl_t &db)
+{
+    return db_dnode_t(db);
+}
+
+} // namespace dmu

@@ -1,0 +1,187 @@
+// Making a dbuf's contents readable.
+//
+// A block that nothing on disk stands for yet is made of zeroes. Every other one comes from the ARC or the disk, and
+// whoever else wants it meanwhile waits on db_changed. Until 2019 a read entered dn_struct_rwlock even when the buffer was
+// there already, and every read of a block but the first passed the prefetcher's lock.
+#include "model/dbuf_impl.h"
+
+namespace dmu {
+
+namespace {
+
+// The prefetcher, as far as it is a lock that readers pass: its streams are left out.
+void dmu_zfetch(dnode_t &dn, uint64_t blkid)
+{
+    Probe probe{Fn::dmu_zfetch};
+    if (blkid == 0 || dn.dn_zf_rwlock == nullptr)
+        return;
+    auto reader = rw_enter(*dn.dn_zf_rwlock, RW_READER);
+}
+
+// Children of a hole inherit what the hole knows of itself.
+void fill_in_hole(dmu_buf_impl_t &db, const dnode_t &dn)
+{
+    const blkptr_t &hole = *db.db_blkptr;
+    const uint32_t count = db.db_size >> SPA_BLKPTRSHIFT;
+    for (uint32_t i = 0; i < count; ++i) {
+        blkptr_t &bp = db.blkptrs()[i];
+        bp.blk_lsize = hole.blk_level == 1 ? dn.dn_datablksz : hole.blk_lsize;
+        bp.blk_type = hole.blk_type;
+        bp.blk_level = static_cast<uint8_t>(hole.blk_level - 1);
+        bp.blk_birth = hole.blk_birth;
+    }
+}
+
+// REQUIRES: db_mtx held, DB_UNCACHED, dn_struct_rwlock held; db_mtx is not held afterwards.
+void dbuf_read_impl(dmu_buf_impl_t &db, dnode_t &dn)
+{
+    Probe probe{Fn::dbuf_read_impl};
+    objset_t &os = *db.db_objset;
+    VERIFY(db.db_state == DB_UNCACHED);
+    VERIFY(db.db_buf == nullptr);
+
+    if (db.db_blkid == DMU_BONUS_BLKID) {
+        auto *words = new uint64_t[DN_BONUS_WORDS]();
+        if (dn.dn_bonuslen != 0 && dn.dn_phys->dn_bonuslen != 0)
+            std::copy(std::begin(dn.dn_phys->dn_bonus), std::end(dn.dn_phys->dn_bonus), words);
+        db.db_data = words;
+        db.db_state = DB_CACHED;
+        mutex_exit(db.db_mtx);
+        return;
+    }
+
+    // The second look: the block may be freed while dnode_block_freed waits.
+    if (db.db_blkptr == nullptr || BP_IS_HOLE(*db.db_blkptr) ||
+        (db.db_level == 0 && (dnode_block_freed(dn, db.db_blkid) || BP_IS_HOLE(*db.db_blkptr)))) {
+        dbuf_set_data(db, arc_buf_alloc(os.os_dmu, dbuf_block_kind(db, dn), db.db_size));
+        if (db.db_blkptr != nullptr && db.db_level > 0 && BP_IS_HOLE(*db.db_blkptr) && db.db_blkptr->blk_birth != 0)
+            fill_in_hole(db, dn);
+        db.db_state = DB_CACHED;
+        mutex_exit(db.db_mtx);
+        return;
+    }
+
+    db.db_state = DB_READ;
+    const blkptr_t bp = *db.db_blkptr;
+    mutex_exit(db.db_mtx);
+    dbuf_add_ref(db);
+    arc_buf_t *buf = arc_read(os.os_spa, bp);
+
+    db.db_mtx.enter();
+    VERIFY(db.db_state == DB_READ);
+    if (db.db_level == 0 && db.db_freed_in_flight) {
+        arc_buf_destroy(os.os_dmu, buf);
+        buf = arc_buf_alloc(os.os_dmu, dbuf_block_kind(db, dn), db.db_size);
+        db.db_freed_in_flight = false;
+    }
+    dbuf_set_data(db, buf);
+    db.db_state = DB_CACHED;
+    cv_broadcast(db.db_changed);
+    dbuf_rele_and_unlock(db);
+}
+
+} // namespace
+
+Result<> dbuf_read(dmu_buf_impl_t &db, uint32_t flags)
+{
+    Probe probe{Fn::dbuf_read};
+    VERIFY(db.db_holds.peek() > 0);
+    if (db.db_state == DB_NOFILL)
+        return SET_ERROR(EIO);
+
+    const era_t &era = db.db_objset->os_dmu.era;
+    auto owner = DB_DNODE_ENTER(db);
+    dnode_t &dn = *owner;
+    const bool prefetch = db.db_level == 0 && db.db_blkid != DMU_BONUS_BLKID && (flags & DB_RF_NOPREFETCH) == 0;
+    bool enter_struct = (flags & DB_RF_HAVESTRUCT) == 0;
+
+    if (enter_struct && era.read_enters_struct_lock)
+        rw_enter_manual(dn.dn_struct_rwlock, RW_READER);
+    db.db_mtx.enter();
+
+    if (db.db_state == DB_CACHED) {
+        mutex_exit(db.db_mtx);
+        enter_struct = enter_struct && era.read_enters_struct_lock;
+        if (prefetch)
+            dmu_zfetch(dn, db.db_blkid);
+    } else if (db.db_state == DB_UNCACHED) {
+        if (enter_struct && !era.read_enters_struct_lock) {
+            // Later code looks first and takes the lock only to read; the state may have changed when it has it.
+            mutex_exit(db.db_mtx);
+            rw_enter_manual(dn.dn_struct_rwlock, RW_READER);
+            db.db_mtx.enter();
+        }
+        if (db.db_state == DB_UNCACHED)
+            dbuf_read_impl(db, dn);
+        else
+            mutex_exit(db.db_mtx);
+        if (prefetch)
+            dmu_zfetch(dn, db.db_blkid);
+    } else {
+        mutex_exit(db.db_mtx);
+        enter_struct = enter_struct && era.read_enters_struct_lock;
+        if (prefetch)
+            dmu_zfetch(dn, db.db_blkid);
+    }
+    if (enter_struct)
+        rw_exit(dn.dn_struct_rwlock);
+    owner.exit();
+
+    if (db.db_state == DB_CACHED || (flags & DB_RF_NEVERWAIT) != 0)
+        return {};
+    // Somebody else is reading or filling it.
+    auto held = mutex_enter(db.db_mtx);
+    while (db.db_state == DB_READ || db.db_state == DB_FILL)
+        cv_wait(db.db_changed, db.db_mtx);
+    if (db.db_state == DB_UNCACHED)
+        return SET_ERROR(EIO);
+    return {};
+}
+
+void dbuf_prefetch(dnode_t &dn, uint8_t level, uint64_t blkid)
+{
+    Probe probe{Fn::dbuf_prefetch};
+    const dnode_phys_t &phys = *dn.dn_phys;
+    if (blkid > dn.dn_maxblkid || dnode_block_freed(dn, blkid) || level >= phys.dn_nlevels || phys.dn_nblkptr == 0)
+        return;
+    if (dmu_buf_impl_t *db = dbuf_find(*dn.dn_objset, dn.dn_object, level, blkid)) {
+        mutex_exit(db->db_mtx);
+        return;
+    }
+    // The real code reads in the background; here the block is fetched into the ARC by whoever asks.
+    auto held = dbuf_hold_impl(dn, level, blkid, true, false);
+    if (held)
+        (void)dbuf_read(**held, DB_RF_HAVESTRUCT | DB_RF_NOPREFETCH | DB_RF_CANFAIL);
+}
+
+Result<dbuf_hold_t> dmu_bonus_hold(objset_t &os, uint64_t object)
+{
+    Probe probe{Fn::dmu_bonus_hold};
+
+    auto held = dnode_hold(os, object);
+    if (!held)
+        return SET_ERROR(held.error());
+    dnode_t &dn = **held;
+
+    auto guard = rw_enter(dn.dn_struct_rwlock, RW_READER);
+    if (dn.dn_bonus == nullptr) {
+        guard.exit();
+        auto writer = rw_enter(dn.dn_struct_rwlock, RW_WRITER);
+        if (dn.dn_bonus == nullptr)
+            dn.dn_bonus = dbuf_create(dn, 0, DMU_BONUS_BLKID, dn.dn_dbuf, nullptr);
+    }
+    dmu_buf_impl_t &db = *dn.dn_bonus;
+    // The first hold of the bonus buffer holds the dnode; the last one gives it back.
+    if (zfs_refcount_add(db.db_holds) == 1) {
+        const bool added = dnode_add_ref(dn);
+        VERIFY(added);
+    }
+    guard.exit();
+    held->rele();
+    dbuf_hold_t bonus(&db);
+    if (auto read = dbuf_read(db, DB_RF_MUST_SUCCEED | DB_RF_NOPREFETCH); !read)
+        return SET_ERROR(read.error());
+    return bonus;
+}
+
+} // namespace dmu

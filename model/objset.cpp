@@ -1,0 +1,118 @@
+// Opening, creating and evicting objsets.
+//
+// Followed: OpenZFS 81285582b9, dmu_objset.c.
+#include "model/objset.h"
+
+#include "model/dbuf_impl.h"
+#include "model/dmu_state.h"
+#include "model/dmu_tx.h"
+#include "model/dnode_impl.h"
+#include "model/dsl_pool.h"
+#include "model/spa.h"
+#include "model/variants/variants.h"
+
+namespace dmu {
+
+namespace {
+
+size_t dirty_link_offset(size_t slot)
+{
+    return member_offset(&dnode_t::dn_dirty_link) + slot * sizeof(list_node_t);
+}
+
+} // namespace
+
+objset_t::objset_t(spa_t &spa, dsl_dataset_t &ds)
+    : os_spa(spa), os_dmu(*spa.spa_dmu), os_dsl_dataset(&ds), os_id(++os_dmu.objsets_opened * 4096),
+      os_dnodes(member_offset(&dnode_t::dn_link)),
+      os_free_dnodes{list_t<dnode_t>(dirty_link_offset(0)), list_t<dnode_t>(dirty_link_offset(1)),
+                     list_t<dnode_t>(dirty_link_offset(2)), list_t<dnode_t>(dirty_link_offset(3))},
+      os_dirty_dnodes{list_t<dnode_t>(dirty_link_offset(0)), list_t<dnode_t>(dirty_link_offset(1)),
+                      list_t<dnode_t>(dirty_link_offset(2)), list_t<dnode_t>(dirty_link_offset(3))},
+      freed_listed_apart(os_dmu.era.freed_dnodes_listed_apart), os_obj_next_percpu(max_ncpus())
+{
+    static_assert(TXG_SIZE == 4, "one list a slot in the initialisers above");
+}
+
+objset_t::~objset_t() = default;
+
+std::unique_ptr<objset_t> dmu_objset_open_impl(spa_t &spa, dsl_dataset_t &ds)
+{
+    auto os = std::make_unique<objset_t>(spa, ds);
+    os->os_rootbp = ds.ds_bp;
+    if (BP_IS_HOLE(ds.ds_bp)) {
+        os->os_phys_buf = block_ref::make(block_kind::objset, sizeof(objset_phys_t));
+    } else {
+        spa.spa_dsl_pool->dp_vdev.zio_read(ds.ds_bp.blk_lsize);
+        os->os_phys_buf = os->os_dmu.store.read(ds.ds_bp.blk_dva).copy();
+    }
+    os->os_phys = os->os_phys_buf->objset();
+    dnode_special_open(*os, os->os_phys->os_meta_dnode, DMU_META_DNODE_OBJECT, os->os_meta_dnode);
+    return os;
+}
+
+std::unique_ptr<objset_t> dmu_objset_create_impl(spa_t &spa, dsl_dataset_t &ds, dmu_tx_t &tx)
+{
+    VERIFY(dmu_tx_is_syncing(tx));
+    auto os = dmu_objset_open_impl(spa, ds);
+    dnode_t &mdn = DMU_META_DNODE(*os);
+
+    dnode_spec spec;
+    spec.type = DMU_OT_DNODE;
+    spec.blocksize = 1u << DNODE_BLOCK_SHIFT;
+    dnode_allocate(mdn, spec, tx);
+
+    // All the levels it can ever need, so that they never grow while transactions are open.
+    const uint32_t epbs = mdn.dn_indblkshift - SPA_BLKPTRSHIFT;
+    uint8_t levels = 1;
+    while (uint64_t{mdn.dn_nblkptr} << (mdn.dn_datablkshift + (levels - 1) * epbs) < DN_MAX_OBJECT * DNODE_SIZE)
+        ++levels;
+    mdn.dn_nlevels = levels;
+    mdn.dn_next_nlevels[tx.tx_txg & TXG_MASK] = levels;
+    dsl_dataset_dirty(ds, tx);
+    return os;
+}
+
+void dmu_objset_evict_dbufs(objset_t &os)
+{
+    Probe probe{Fn::dmu_objset_evict_dbufs};
+    {
+        auto held = mutex_enter(os.os_lock);
+        // A dnode that nobody holds has no dbufs. The one in hand is held, so it keeps its place in the list.
+        for (dnode_t *dn = os.os_dnodes.head(); dn != nullptr;) {
+            if (!dnode_add_ref(*dn)) {
+                dn = os.os_dnodes.next(dn);
+                continue;
+            }
+            held.exit();
+            dnode_evict_dbufs(*dn);
+            held = mutex_enter(os.os_lock);
+            dnode_t *next = os.os_dnodes.next(dn);
+            held.exit();
+            dnode_rele(*dn);
+            held = mutex_enter(os.os_lock);
+            dn = next;
+        }
+    }
+    dnode_evict_dbufs(DMU_META_DNODE(os));
+}
+
+void dmu_objset_evict(std::unique_ptr<objset_t> os)
+{
+    for (uint64_t slot = 0; slot < TXG_SIZE; ++slot)
+        VERIFY(!dmu_objset_is_dirty(*os, slot));
+    dmu_objset_evict_dbufs(*os);
+    {
+        auto held = mutex_enter(os->os_lock);
+        while (!os->os_dnodes.empty())
+            cv_wait(os->os_evicted, os->os_lock);
+    }
+    dnode_special_close(os->os_meta_dnode);
+}
+
+bool dmu_objset_is_dirty(const objset_t &os, uint64_t txg)
+{
+    return !os.os_dirty_dnodes[txg & TXG_MASK].empty() || !os.os_free_dnodes[txg & TXG_MASK].empty();
+}
+
+} // namespace dmu

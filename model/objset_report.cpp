@@ -1,0 +1,84 @@
+// What stands on disk, read back block by block without touching the caches or the clock.
+#include "model/dmu_state.h"
+#include "model/objset.h"
+#include "model/spa.h"
+
+namespace dmu {
+
+namespace {
+
+class tree_walk_t {
+public:
+    tree_walk_t(const block_store &store, const dnode_phys_t &phys, bool recounted)
+        : store_(store), phys_(phys), recounted_(recounted), epbs_(phys.dn_indblkshift - SPA_BLKPTRSHIFT)
+    {
+    }
+
+    meta_dnode_report_t walk()
+    {
+        report_.phys_maxblkid = phys_.dn_maxblkid;
+        report_.phys_nlevels = phys_.dn_nlevels;
+        if (phys_.dn_nlevels == 0)
+            return std::move(report_);
+        for (uint32_t level = phys_.dn_nlevels - 1; level > 0; --level)
+            report_.levels.push_back({level, {}});
+        const uint32_t top = phys_.dn_nlevels - 1;
+        for (uint64_t i = 0; i <= last_of(top); ++i)
+            visit(phys_.dn_blkptr[i], top, i);
+        return std::move(report_);
+    }
+
+private:
+    uint64_t last_of(uint32_t level) const { return phys_.dn_maxblkid >> (level * epbs_); }
+
+    // Notes the pointer's fill in its level's list and everything below it. Returns the fill.
+    uint64_t visit(const blkptr_t &bp, uint32_t level, uint64_t blkid)
+    {
+        std::vector<uint64_t> &fills = level == 0 ? report_.level0 : report_.levels[phys_.dn_nlevels - 1 - level].fills;
+        const size_t place = fills.size();
+        fills.push_back(BP_GET_FILL(bp));
+        if (BP_IS_HOLE(bp)) {
+            report_.level0_holes += level == 0 ? 1 : 0;
+            return 0;
+        }
+        uint64_t below = 0;
+        if (level == 0) {
+            if (!recounted_)
+                return BP_GET_FILL(bp);
+            const block_ref &data = store_.read(bp.blk_dva);
+            for (uint32_t i = 0; i < DNODES_PER_BLOCK; ++i)
+                below += data->dnodes()[i].dn_type != DMU_OT_NONE ? 1 : 0;
+            report_.level0[place] = below;
+            return below;
+        }
+        const block_ref data = store_.read(bp.blk_dva);
+        const uint64_t first = blkid << epbs_;
+        const uint64_t last = std::min<uint64_t>(last_of(level - 1), first + (1ull << epbs_) - 1);
+        for (uint64_t child = first; child <= last; ++child)
+            below += visit(data->blkptrs()[child - first], level - 1, child);
+        if (recounted_)
+            report_.levels[phys_.dn_nlevels - 1 - level].fills[place] = below;
+        return below;
+    }
+
+    const block_store &store_;
+    const dnode_phys_t &phys_;
+    const bool recounted_;
+    const uint32_t epbs_;
+    meta_dnode_report_t report_;
+};
+
+} // namespace
+
+meta_dnode_report_t meta_dnode_report(const objset_t &os, bool recounted)
+{
+    const blkptr_t &root = os.os_rootbp;
+    if (BP_IS_HOLE(root))
+        return {};
+    const block_ref phys = os.os_dmu.store.read(root.blk_dva);
+    meta_dnode_report_t report = tree_walk_t(os.os_dmu.store, phys->objset()->os_meta_dnode, recounted).walk();
+    report.used_objects = BP_GET_FILL(root);
+    return report;
+}
+
+} // namespace dmu

@@ -1,0 +1,73 @@
+// Syncing an objset: the meta-dnode's tree is prepared from the top down to its blocks of dnodes, the dnodes are synced
+// into those blocks, and then the blocks are written, and with them everything above.
+//
+// Followed: OpenZFS 81285582b9, dmu_objset.c; 68cbd56e18 for the freed counter.
+#include "model/dbuf_impl.h"
+#include "model/dmu_state.h"
+#include "model/dmu_tx.h"
+#include "model/dnode_impl.h"
+#include "model/dsl_pool.h"
+#include "model/objset.h"
+#include "model/spa.h"
+#include "model/variants/variants.h"
+
+namespace dmu {
+
+namespace {
+
+void sync_dnodes(list_t<dnode_t> &list, dmu_tx_t &tx)
+{
+    while (dnode_t *dn = list.head()) {
+        VERIFY(dn->dn_dbuf->db_data_pending != nullptr);
+        list.remove(dn);
+        dnode_sync(*dn, tx);
+    }
+}
+
+// The root block goes to a new place; its fill count is the number of objects.
+void write_root(objset_t &os, zio_root_t &pio, dmu_tx_t &tx)
+{
+    dsl_dataset_t &ds = *os.os_dsl_dataset;
+    const dnode_phys_t &mdn = os.os_phys->os_meta_dnode;
+    blkptr_t bp;
+    for (uint32_t i = 0; i < mdn.dn_nblkptr; ++i)
+        bp.blk_fill += BP_GET_FILL(mdn.dn_blkptr[i]);
+    bp.blk_dva = os.os_dmu.store.write(os.os_phys_buf.copy());
+    bp.blk_birth = tx.tx_txg;
+    bp.blk_lsize = os.os_phys_buf->size;
+    bp.blk_type = DMU_OT_OBJSET;
+
+    os.os_spa.spa_dsl_pool->dp_vdev.zio_write(pio, bp.blk_lsize, 0, tx.tx_txg);
+    dsl_block_kill(os, ds.ds_bp);
+    dsl_dataset_block_born(ds, bp.blk_lsize);
+    ds.ds_bp = bp;
+    os.os_rootbp = bp;
+}
+
+} // namespace
+
+void dmu_objset_sync(objset_t &os, zio_root_t &pio, dmu_tx_t &tx)
+{
+    Probe probe{Fn::dmu_objset_sync};
+    const size_t slot = tx.tx_txg & TXG_MASK;
+    dnode_t &mdn = DMU_META_DNODE(os);
+    os.os_sync_pio = &pio;
+
+    dnode_sync(mdn, tx);
+    sync_dnodes(os.os_free_dnodes[slot], tx);
+    sync_dnodes(os.os_dirty_dnodes[slot], tx);
+
+    // What is left on the meta-dnode's list are its blocks of dnodes, put back by dbuf_sync_leaf.
+    if (auto &records = mdn.dn_dirty_records[slot]) {
+        while (dbuf_dirty_record_t *dr = records->head()) {
+            VERIFY(dr->dr_dbuf->db_level == 0);
+            records->remove(dr);
+            dbuf_write_issue(dr);
+        }
+    }
+    os.os_dmu.variants.object_alloc->objset_synced(os);
+    write_root(os, pio, tx);
+    os.os_sync_pio = nullptr;
+}
+
+} // namespace dmu
