@@ -1,5 +1,7 @@
 #include "analysis/conform.h"
 
+#include "analysis/conform_zap.h"
+
 namespace analysis {
 
 namespace {
@@ -88,7 +90,11 @@ void Comparison::equal(std::string_view field, const Json &recorded, const Json 
 }
 
 // Every kind of trace that can be replayed.
-static const std::vector<TraceKind> trace_kinds = {};
+static const std::vector<TraceKind> trace_kinds = {
+    {"kind", "zap_structure", replay_zap_structure}, {"kind", "zap_events", replay_zap_events},
+    {"kind", "zap_remove", replay_zap_remove},       {"kind", "zap_cursor", replay_zap_cursor},
+    {"kind", "zap_edge", replay_zap_edge},
+};
 
 const TraceKind &trace_kind(const Json &trace)
 {

@@ -8,6 +8,7 @@
 #include "analysis/conform.h"
 #include "analysis/json.h"
 
+#include "model/dmu_object.h"
 #include "model/dmu_tx.h"
 #include "model/objset.h"
 #include "model/spa.h"

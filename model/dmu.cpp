@@ -131,7 +131,7 @@ Result<> dmu_free_range(objset_t &os, uint64_t object, uint64_t offset, uint64_t
 void dmu_prefetch(objset_t &os, uint64_t object, uint64_t offset, uint64_t length)
 {
     Probe probe{Fn::dmu_prefetch};
-    VERIFY3(length, >, 0);
+    VERIFY3(length, >, 0u);
     auto dn = dnode_hold(os, object);
     if (!dn)
         return;

@@ -116,11 +116,11 @@ Result<> zap_table_grow(zap_t &zap, dmu_tx_t &tx)
     const uint32_t bs = zap.zap_block_shift;
     const uint64_t half = 1ull << (bs - 4); // pointers in half a block
     VERIFY(RW_WRITE_HELD(zap.zap_rwlock));
-    VERIFY3(table.zt_blk, !=, 0);
-    VERIFY3(table.zt_numblks, >, 0);
+    VERIFY3(table.zt_blk, !=, 0u);
+    VERIFY3(table.zt_numblks, >, 0u);
 
     if (table.zt_nextblk == 0) {
-        VERIFY3(table.zt_blks_copied, ==, 0);
+        VERIFY3(table.zt_blks_copied, ==, 0u);
         table.zt_nextblk = zap_allocate_blocks(zap, table.zt_numblks * 2);
         dmu_prefetch(*zap.zap_objset, zap.zap_object, table.zt_blk << bs, table.zt_numblks << bs);
     }
@@ -167,7 +167,7 @@ Result<> zap_grow_ptrtbl(zap_t &zap, dmu_tx_t &tx)
     // Out of the header, into a whole block: that doubles it.
     const uint32_t embedded_shift = zap_embedded_ptrtbl_shift(zap.zap_block_shift);
     VERIFY3(table.zt_shift, ==, embedded_shift);
-    VERIFY3(table.zt_blk, ==, 0);
+    VERIFY3(table.zt_blk, ==, 0u);
     const uint64_t fresh = zap_allocate_blocks(zap, 1);
     auto db = hold_by_object(zap, fresh);
     if (!db)
@@ -198,7 +198,7 @@ std::unique_ptr<zap_leaf_t> new_leaf(uint64_t blkid, uint32_t block_shift, dmu_b
     kmem_alloc(sizeof(zap_leaf_t));
     leaf->l_blkid = blkid;
     leaf->l_bs = block_shift;
-    leaf.get()f = &db;
+    leaf->l_dbuf = &db;
     return leaf;
 }
 
@@ -206,7 +206,7 @@ std::unique_ptr<zap_leaf_t> new_leaf(uint64_t blkid, uint32_t block_shift, dmu_b
 zap_leaf_t &zap_open_leaf(uint64_t blkid, dmu_buf_impl_t &db)
 {
     Probe probe{Fn::zap_open_leaf};
-    VERIFY3(blkid, !=, 0);
+    VERIFY3(blkid, !=, 0u);
     auto leaf = new_leaf(blkid, static_cast<uint32_t>(std::bit_width(db.db_size)) - 1, db);
     auto writer = rw_enter(leaf->l_rwlock, RW_WRITER);
     auto *winner = static_cast<zap_leaf_t *>(dmu_buf_set_user(db, leaf.get()));
