@@ -32,8 +32,6 @@ CallNode *CallTree::make_child(CallNode *parent, uint16_t function, uint32_t fra
                       static_cast<uint16_t>(parent->depth + 1)});
     CallNode *node = &nodes_.back();
     parent->children[function] = node;
-    if (deepest_ == nullptr || node->stack_bytes > deepest_->stack_bytes)
-        deepest_ = node;
     return node;
 }
 

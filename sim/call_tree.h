@@ -43,8 +43,6 @@ public:
     const std::deque<CallNode> &nodes() const { return nodes_; }
     const CallNode &node(uint32_t index) const { return nodes_[index]; }
     const std::vector<std::pair<std::string, CallNode *>> &roots() const { return roots_; }
-    // Null before the first call.
-    const CallNode *deepest() const { return deepest_; }
     void clear_counts();
 
 private:
@@ -53,7 +51,6 @@ private:
     std::deque<CallNode> nodes_;
     std::deque<std::vector<CallNode *>> child_tables_;
     std::vector<std::pair<std::string, CallNode *>> roots_;
-    const CallNode *deepest_ = nullptr;
 };
 
 } // namespace sim

@@ -75,11 +75,12 @@ void CondVar::signal()
         line_.load();
         return;
     }
+    const Time at = now();
     line_.modify();
     Thread &first = *waiters_;
     ring_remove(waiters_, first);
     hot.scheduler->timers.remove(first);
-    hot.scheduler->wake(first);
+    hot.scheduler->wake(first, at);
 }
 
 void CondVar::broadcast()
@@ -89,12 +90,13 @@ void CondVar::broadcast()
         line_.load();
         return;
     }
+    const Time at = now();
     line_.modify();
     while (waiters_ != nullptr) {
         Thread &first = *waiters_;
         ring_remove(waiters_, first);
         hot.scheduler->timers.remove(first);
-        hot.scheduler->wake(first);
+        hot.scheduler->wake(first, at);
     }
 }
 

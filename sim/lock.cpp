@@ -63,7 +63,6 @@ void wait_begins(LockBase &lock, bool wants_write)
 void wait_ends(LockBase &lock)
 {
     Thread &self = *hot.thread;
-    VERIFY(lock.owner == &self || lock.kind == LockKind::rwlock);
     const int64_t until = now().ps;
     hot.scheduler->set_part(self, Part::running, until);
     self.waits_for = nullptr;
@@ -91,7 +90,13 @@ void wait_spinning(LockBase &lock)
     Thread &self = *hot.thread;
     ++lock.spinners;
     hot.scheduler->spinning(self, true);
-    hot.scheduler->give_way(Pending::spin, never);
+    hot.scheduler->give_way(Pending::spin, spin_limit(lock));
+}
+
+Key spin_limit(const LockBase &lock)
+{
+    const bool limited = hot.policy->sleeps && held_by_readers(lock);
+    return limited ? hot.key + hot.prices.block : never;
 }
 
 void wait_sleeping(LockBase &)
@@ -119,7 +124,7 @@ bool could_take(const Thread &thread)
            thread.waits_for->owner == nullptr;
 }
 
-void grant(LockBase &lock, Thread &thread, Time at)
+void grant(LockBase &lock, Thread &thread, Time released, Duration after)
 {
     ring_remove(lock.waiters, thread);
     thread.granted = true;
@@ -129,17 +134,23 @@ void grant(LockBase &lock, Thread &thread, Time at)
         ++counts.owner_changes;
     lock.owner = &thread;
     lock.line = thread.cpu;
-    lock.key = key_of(at, thread.cpu);
+    lock.key = key_of(released + after, thread.cpu);
     lock.node = thread.node->index;
     digest_event(thread, lock.key + lock.lock_class);
 
     if (thread.pending == Pending::spin) {
         --lock.spinners;
         hot.scheduler->spinning(thread, false);
-        hot.scheduler->resume_spinner(thread, at);
-    } else if (thread.where == Where::asleep || thread.pending == Pending::sleep) {
-        hot.scheduler->wake(thread);
-    } // else it was preempted and goes on when it has a CPU again
+        hot.scheduler->resume_spinner(thread, released + after);
+    } else if (thread.where == Where::on_cpu) { // on its way to sleep, or to try again: it fetches the line then
+        hot.scheduler->delay_target(thread, after);
+        thread.woken = true;
+    } else {
+        thread.debt += key_span(after);
+        hot.scheduler->wake(thread, released); // in a run queue it is only told not to sleep
+        if (thread.where != Where::on_cpu)
+            hot.scheduler->owner_left(thread, key_of(released, 0)); // the others spin for an owner that does not run
+    }
 }
 
 Duration hand_off(const LockBase &lock, uint32_t cpu)

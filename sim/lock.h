@@ -57,6 +57,9 @@ void wait_ends(LockBase &lock);
 void wait_spinning(LockBase &lock);
 void wait_sleeping(LockBase &lock);
 bool should_spin(const LockBase &lock);
+// Which readers hold a lock is not known, so whether all of them run is not either: a waiter for readers spins for as long
+// as going to sleep takes, and then sleeps. The CPU bits mean nothing.
+Key spin_limit(const LockBase &lock);
 
 // The release of a lock that its owner left ahead of time gets its turn as an event: somebody came before it.
 void take_back_release(LockBase &lock);
@@ -68,8 +71,9 @@ bool held_by_readers(const LockBase &lock);
 void stops_spinning(Thread &thread);
 // It is about to sleep: would it get the lock if it tried?
 bool could_take(const Thread &thread);
-// It is granted the lock. On a CPU it goes on at `at`, asleep it is woken.
-void grant(LockBase &lock, Thread &thread, Time at);
+// It is granted the lock by a release at `released`, the instant to which the running thread has settled. On a CPU it goes
+// on `after` that, asleep it is woken.
+void grant(LockBase &lock, Thread &thread, Time released, Duration after);
 
 // ---- costs ----
 inline Key transfer(uint16_t from, uint32_t to)

@@ -119,6 +119,19 @@ void Simulator::end_measurement()
     take_measurements();
 }
 
+void Simulator::measure_nodes(const CallNode &node, uint32_t parent)
+{
+    uint64_t self = node.charged_ps;
+    if (node.parent != nullptr)
+        self += node.calls * static_cast<uint64_t>(time_of(function_costs_[node.function]).ps);
+    const uint32_t index = static_cast<uint32_t>(measured_.nodes.size());
+    measured_.nodes.push_back({parent, node.function, node.stack_bytes, node.calls, self, node.spin_ps, ""});
+    for (uint32_t function = 0; function < statistics_.functions; ++function) {
+        if (node.children[function] != nullptr)
+            measure_nodes(*node.children[function], index);
+    }
+}
+
 void Simulator::take_measurements()
 {
     Measurements &m = measured_ = Measurements{};
@@ -126,17 +139,16 @@ void Simulator::take_measurements()
     m.until = now();
     const int64_t until = m.until.ps;
 
-    for (const CallNode &node : call_tree_.nodes()) {
-        uint64_t self = node.charged_ps;
-        if (node.parent != nullptr)
-            self += node.calls * static_cast<uint64_t>(time_of(function_costs_[node.function]).ps);
-        m.nodes.push_back({node.parent == nullptr ? ~uint32_t{0} : node.parent->index, node.function,
-                           node.stack_bytes, node.calls, self, node.spin_ps, ""});
-        if (call_tree_.deepest() == &node)
-            m.deepest_node = node.index;
+    // Nodes are made in the order of the host's execution, so they are told in an order of their own.
+    for (const auto &[group, root] : call_tree_.roots()) {
+        const size_t at = m.nodes.size();
+        measure_nodes(*root, Measurements::no_node);
+        m.nodes[at].group = group;
     }
-    for (const auto &[group, root] : call_tree_.roots())
-        m.nodes[root->index].group = group;
+    for (uint32_t i = 0; i < m.nodes.size(); ++i) {
+        if (m.deepest_node == Measurements::no_node || m.nodes[i].stack_bytes > m.nodes[m.deepest_node].stack_bytes)
+            m.deepest_node = i;
+    }
 
     for (const std::unique_ptr<Thread> &thread : threads_) {
         const Thread &t = *thread;

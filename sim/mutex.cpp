@@ -79,9 +79,10 @@ void Mutex::contend()
             ring_remove(waiters, self);
         if (owner == nullptr) {
             if (key <= hot.key) {
-                VERIFY(self.next == nullptr);
+                self.slept = false;
+                wait_ends(*this);
                 take();
-                break;
+                return;
             }
             take_back_release(*this);
         }
@@ -100,13 +101,14 @@ void Mutex::exit_slow()
 void Mutex::pass_on_mutex()
 {
     const LockPolicy &policy = *hot.policy;
+    const Time at = now();
     owner = nullptr;
     key = hot.key;
     if (waiters == nullptr || hot.broken)
         return;
     if (spinners > 0 || policy.keeps_turn) {
         Thread &next = *waiters;
-        grant(*this, next, now() + hand_off(*this, next.cpu));
+        grant(*this, next, at, hand_off(*this, next.cpu));
     }
     if (!policy.sleeps)
         return;
@@ -117,7 +119,7 @@ void Mutex::pass_on_mutex()
         Thread *following = sleeper->next == waiters ? nullptr : sleeper->next;
         if (sleeper->where == Where::asleep) {
             ring_remove(waiters, *sleeper);
-            hot.scheduler->wake(*sleeper);
+            hot.scheduler->wake(*sleeper, at);
             if (!policy.wakes_all)
                 break;
         }

@@ -102,10 +102,12 @@ void RwLock::exit_read()
     line_.modify();
     if (--readers_ > 0)
         return;
+    // To those who come while the line is on its way it is still held.
     count_hold(*this);
-    owner = nullptr;
-    key = hot.key;
-    admit();
+    owner = hot.thread;
+    if (!hot.broken)
+        settle();
+    pass_on_rwlock();
 }
 
 void RwLock::exit_write()
@@ -137,27 +139,43 @@ void RwLock::admit()
         return;
     if (waiters->wants_write) {
         Thread &writer = *waiters;
-        grant(*this, writer, now() + hand_off(*this, writer.cpu));
+        grant(*this, writer, now(), hand_off(*this, writer.cpu));
         line_.state = key;
         line_.sharers = 0;
+        respin();
         return;
     }
     // One reader's read-modify-write after the other.
     const Key held_from = readers_ > 0 ? key : never;
-    Time at = now();
+    const Time released = now();
+    Duration after;
     Duration step = hand_off(*this, waiters->cpu);
     while (waiters != nullptr && !waiters->wants_write) {
         Thread &reader = *waiters;
-        at = at + step;
+        after += step;
         const Key first_taken = readers_ > 0 ? key : never;
         ++readers_;
-        grant(*this, reader, at);
+        grant(*this, reader, released, after);
         key = std::min({key, held_from, first_taken});
         if (waiters != nullptr)
             step = {time_of(transfer(line, waiters->cpu)).ps};
     }
-    line_.state = key_of(at, line);
+    line_.state = key_of(released + after, line);
     line_.sharers = 0;
+    respin();
+}
+
+// Those who go on spinning do it for somebody else now: how long they will depends on who that is.
+void RwLock::respin()
+{
+    Thread *waiter = waiters;
+    if (spinners == 0 || waiter == nullptr)
+        return;
+    do {
+        if (waiter->pending == Pending::spin)
+            hot.scheduler->spin_until(*waiter, spin_limit(*this));
+        waiter = waiter->next;
+    } while (waiter != waiters);
 }
 
 bool RwLock::try_upgrade()
@@ -183,8 +201,13 @@ void RwLock::downgrade()
     count_hold(*this);
     readers_ = 1;
     key = hot.key;
-    if (waiters != nullptr && !waiters->wants_write && !hot.broken)
+    if (waiters == nullptr || hot.broken)
+        return;
+    settle();
+    if (waiters != nullptr && !waiters->wants_write)
         admit();
+    else
+        respin();
 }
 
 } // namespace sim

@@ -45,6 +45,7 @@ private:
     void contend(bool write);
     void pass_on_rwlock();
     void admit();
+    void respin();
 
     Line line_;
     uint32_t readers_ = 0;

@@ -20,6 +20,7 @@ void Scheduler::start(const Machine &machine_in)
 
 void Scheduler::set_part(Thread &thread, Part part, int64_t at_ps)
 {
+    VERIFY3(at_ps, >=, thread.since_ps);
     thread.parts[thread.part] += at_ps - thread.since_ps;
     thread.part_before = thread.part;
     thread.part = part;
@@ -67,7 +68,10 @@ void Scheduler::dispatch()
         hot.thread = thread;
         if (thread->pending == Pending::sleep && !leave_cpu(*thread, key))
             continue;
-        VERIFY(thread->pending != Pending::spin);
+        if (thread->pending == Pending::spin) {
+            go_to_sleep(*thread, key);
+            continue;
+        }
         thread->pending = Pending::resume;
 
         hot.horizon = std::min({tree_.first_of_others(cpu), timer, c.slice_end});
@@ -129,10 +133,11 @@ void Scheduler::slice_ended(uint32_t cpu, Key at)
         set_leaf(cpu, c.target);
         return;
     }
-    thread.debt = c.target == never ? 0 : c.target - at;
     if (thread.pending == Pending::spin) {
         stops_spinning(thread);
         thread.pending = Pending::resume;
+    } else {
+        thread.debt = c.target - at;
     }
     set_part(thread, Part::cpu_wait, time_of(at).ps);
     enqueue(thread);
@@ -152,7 +157,16 @@ bool Scheduler::leave_cpu(Thread &thread, Key at)
     return false;
 }
 
-// Those who spin since the owner runs see that it does not any more, and go to sleep.
+// From spinning, in its place: it pays for blocking, and sleeps unless the lock is its own by then.
+void Scheduler::go_to_sleep(Thread &spinner, Key at)
+{
+    stops_spinning(spinner);
+    spinner.pending = Pending::sleep;
+    spinner.sleep_part = Part::blocked;
+    spinner.woken = false;
+    spin_until(spinner, at + hot.prices.block);
+}
+
 void Scheduler::owner_left(Thread &owner, Key at)
 {
     if (spinners_ == 0 || !hot.policy->sleeps)
@@ -161,13 +175,8 @@ void Scheduler::owner_left(Thread &owner, Key at)
     const uint32_t end = static_cast<uint32_t>(cpus_.size());
     for (uint32_t cpu = 0; (cpu = spinning_.first_common(everywhere, cpu, end)) != CpuSet::none; ++cpu) {
         Thread &spinner = *cpus_[cpu].thread;
-        if (spinner.waits_for->owner != &owner)
-            continue;
-        stops_spinning(spinner);
-        spinner.pending = Pending::sleep;
-        spinner.sleep_part = Part::blocked;
-        spinner.woken = false;
-        set_leaf(cpu, key_of(time_of(at), cpu) + hot.prices.block);
+        if (spinner.waits_for->owner == &owner)
+            go_to_sleep(spinner, at);
     }
 }
 
@@ -276,6 +285,13 @@ void Scheduler::ready(Thread &thread, Time at, bool fresh)
         place(cpu, thread, at, fresh ? 0 : hot.prices.wake_latency, fresh ? 0 : hot.prices.context_switch);
 }
 
+void Scheduler::spin_until(Thread &thread, Key limit)
+{
+    const Key target = limit == never ? never : key_of(time_of(limit), thread.cpu);
+    set_leaf(thread.cpu, target);
+    hot.horizon = std::min(hot.horizon, target);
+}
+
 void Scheduler::resume_spinner(Thread &thread, Time at)
 {
     thread.pending = Pending::resume;
@@ -311,13 +327,13 @@ void Scheduler::sleep(Part part)
     give_way(Pending::sleep, hot.key);
 }
 
-void Scheduler::wake(Thread &thread)
+void Scheduler::wake(Thread &thread, Time at)
 {
     thread.woken = true;
     if (thread.where != Where::asleep)
         return;
     charge_key(hot.prices.wake);
-    ready(thread, now());
+    ready(thread, at);
 }
 
 void Scheduler::finish()

@@ -37,12 +37,20 @@ public:
 
     // ---- for what the running thread does to others ----
 
-    // Charges the running thread for waking. REQUIRES: `thread` sleeps or is about to.
-    void wake(Thread &thread);
+    // Charges the running thread for waking. `at` is the instant to which it has settled: what it charges for this and
+    // other wake-ups lies after it, and nobody may be made ready in a future that others have yet to reach.
+    // REQUIRES: `thread` sleeps or is about to.
+    void wake(Thread &thread, Time at);
     // A thread without a CPU can run from now on; `fresh`: it is new, no CPU has to be woken or switched for it.
     void ready(Thread &thread, Time at, bool fresh = false);
     // A thread that spins on its CPU may go on at `at`.
     void resume_spinner(Thread &thread, Time at);
+    // An owner does not run: those who spin for it go to sleep, if the policy has it so.
+    void owner_left(Thread &owner, Key at);
+    // It goes on later than it would have. REQUIRES: it is on a CPU, and not the running thread.
+    void delay_target(Thread &thread, Duration by) { set_leaf(thread.cpu, cpus_[thread.cpu].target + key_span(by)); }
+    // It will not spin longer than that.
+    void spin_until(Thread &thread, Key limit);
     void spinning(Thread &thread, bool yes);
 
     void set_part(Thread &thread, Part part, int64_t at_ps);
@@ -78,7 +86,7 @@ private:
 
     void slice_ended(uint32_t cpu, Key at);
     bool leave_cpu(Thread &thread, Key at);
-    void owner_left(Thread &owner, Key at);
+    void go_to_sleep(Thread &spinner, Key at);
     void fire_timer();
     void pick(uint32_t cpu, Time at);
     void place(uint32_t cpu, Thread &thread, Time at, Key latency, Key switching);

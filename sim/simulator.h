@@ -49,8 +49,10 @@ struct End {
 
 // What was measured; plain data.
 struct Measurements {
-    struct Node { // as CallTree::nodes(), in the same order
-        uint32_t parent; // ~0 for a root
+    static constexpr uint32_t no_node = ~uint32_t{0};
+
+    struct Node { // a call path; parents before children, children by function
+        uint32_t parent; // no_node for a root
         uint16_t function;
         uint32_t stack_bytes;
         uint64_t calls;
@@ -79,7 +81,7 @@ struct Measurements {
     std::vector<PerCpu> cpus;
     LockStatistics locks;
     std::vector<Histogram> holds; // by lock class; LockStatistics::counts[i].hold points here
-    uint32_t deepest_node = ~uint32_t{0};
+    uint32_t deepest_node = no_node;
 };
 
 class Simulator {
@@ -153,6 +155,7 @@ private:
     std::string place_text() const;
     std::string path_text(const CallNode *node) const;
     void take_measurements();
+    void measure_nodes(const CallNode &node, uint32_t parent);
     void check_conservation() const;
 
     Machine machine_;

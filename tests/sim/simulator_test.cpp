@@ -1,27 +1,14 @@
 #include "sim/condvar.h"
 #include "sim/guard.h"
 #include "sim/probe.h"
-#include "sim/simulator.h"
+#include "tests/sim/kernel_fixture.h"
 
 #include <doctest/doctest.h>
 
 using namespace sim;
 
-namespace {
-
-constexpr FunctionInfo functions[] = {{"work", 10, 64, true}, {"inner", 5, 32, false}};
-constexpr LockClassInfo lock_classes[] = {{"first", nullptr}, {"second", nullptr}};
-const Tables tables{functions, lock_classes};
-
-Machine uniform(uint32_t cpus)
-{
-    Machine machine = find_machine_profile("uniform")->machine;
-    machine.cpus = cpus;
-    machine.cpus_per_socket = cpus;
-    return machine;
-}
-
-} // namespace
+using sim_test::tables;
+using sim_test::uniform;
 
 TEST_CASE("a probe charges its function and builds the call tree")
 {

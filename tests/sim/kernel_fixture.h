@@ -1,0 +1,25 @@
+// What tests of the kernel share: a few functions and lock classes, and machines with round numbers.
+#pragma once
+
+#include "sim/simulator.h"
+
+#include <string>
+
+namespace sim_test {
+
+inline constexpr sim::FunctionInfo functions[] = {
+    {"work", 10, 64, true}, {"inner", 5, 32, false}, {"other", 7, 48, true}};
+inline constexpr sim::LockClassInfo lock_classes[] = {{"first", nullptr}, {"second", nullptr}, {"rw", nullptr}};
+inline constexpr sim::Tables tables{functions, lock_classes};
+
+// Every transfer 100 ns, an owned access 10 ns, a load 1 ns, blocking, waking and switching 1 us, wake-up latency 2 us.
+inline sim::Machine uniform(uint32_t cpus, const std::string &policy = "adaptive-ttas")
+{
+    sim::Machine machine = sim::find_machine_profile("uniform")->machine;
+    machine.cpus = cpus;
+    machine.cpus_per_socket = cpus;
+    machine.lock_policy = policy;
+    return machine;
+}
+
+} // namespace sim_test
