@@ -12,6 +12,8 @@ namespace dmu {
 dsl_pool_t::dsl_pool_t(spa_t &spa, const pool_config &config)
     : dp_spa(&spa), dp_config(config), dp_vdev(config.disk, *this), dp_root_dir(*this, nullptr)
 {
+    if (config.sync_threads > 1)
+        dp_sync_taskq = std::make_unique<taskq_t>("dp_sync_taskq", config.sync_threads);
     txg_init(*this, TXG_INITIAL);
 }
 

@@ -16,6 +16,7 @@
 #include "model/config.h"
 #include "model/disk.h"
 #include "model/result.h"
+#include "model/taskq.h"
 #include "model/txg.h"
 
 namespace dmu {
@@ -74,6 +75,7 @@ struct dsl_pool_t {
     pool_config dp_config;
     tx_state_t dp_tx;
     vdev_t dp_vdev;
+    std::unique_ptr<taskq_t> dp_sync_taskq; // null: the sync thread does it all
 
     dsl_dir_t dp_root_dir;
     txg_list_t<dsl_dataset_t, &dsl_dataset_t::ds_dirty_link> dp_dirty_datasets;

@@ -2,6 +2,8 @@
 // into those blocks, and then the blocks are written, and with them everything above.
 //
 // Followed: OpenZFS 81285582b9, dmu_objset.c; 68cbd56e18 for the freed counter.
+#include <deque>
+
 #include "model/dbuf_impl.h"
 #include "model/dmu_state.h"
 #include "model/dmu_tx.h"
@@ -9,19 +11,41 @@
 #include "model/dsl_pool.h"
 #include "model/objset.h"
 #include "model/spa.h"
+#include "model/taskq.h"
 #include "model/variants/variants.h"
 
 namespace dmu {
 
 namespace {
 
-void sync_dnodes(list_t<dnode_t> &list, dmu_tx_t &tx)
+void sync_list(list_t<dnode_t> &list, dmu_tx_t &tx)
 {
     while (dnode_t *dn = list.head()) {
         VERIFY(dn->dn_dbuf->db_data_pending != nullptr);
         list.remove(dn);
         dnode_sync(*dn, tx);
     }
+}
+
+// With more than one sync thread (OpenZFS 64fc776208, 2017) the dnodes are dealt out by their block, so that two threads
+// never change one block of dnodes.
+void sync_dnodes(objset_t &os, list_t<dnode_t> &list, size_t slot, dmu_tx_t &tx)
+{
+    taskq_t *taskq = os.os_spa.spa_dsl_pool->dp_sync_taskq.get();
+    if (taskq == nullptr) {
+        sync_list(list, tx);
+        return;
+    }
+    std::deque<list_t<dnode_t>> parts;
+    for (uint32_t i = 0; i < taskq->threads(); ++i)
+        parts.emplace_back(member_offset(&dnode_t::dn_dirty_link) + slot * sizeof(list_node_t));
+    while (dnode_t *dn = list.head()) {
+        list.remove(dn);
+        parts[(dn->dn_object >> DNODES_PER_BLOCK_SHIFT) % parts.size()].insert_tail(dn);
+    }
+    for (list_t<dnode_t> &part : parts)
+        taskq->dispatch([&part, &tx] { sync_list(part, tx); });
+    taskq->wait();
 }
 
 // The root block goes to a new place; its fill count is the number of objects.
@@ -54,8 +78,8 @@ void dmu_objset_sync(objset_t &os, zio_root_t &pio, dmu_tx_t &tx)
     os.os_sync_pio = &pio;
 
     dnode_sync(mdn, tx);
-    sync_dnodes(os.os_free_dnodes[slot], tx);
-    sync_dnodes(os.os_dirty_dnodes[slot], tx);
+    sync_dnodes(os, os.os_free_dnodes[slot], slot, tx);
+    sync_dnodes(os, os.os_dirty_dnodes[slot], slot, tx);
 
     // What is left on the meta-dnode's list are its blocks of dnodes, put back by dbuf_sync_leaf.
     if (auto &records = mdn.dn_dirty_records[slot]) {

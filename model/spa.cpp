@@ -51,16 +51,27 @@ objset_t &spa_t::spa_create()
     spa_dataset->ds_objset = spa_objset.get();
     dmu_tx_commit(std::move(tx));
 
-    dp.dp_vdev.start();
-    txg_sync_start(dp);
+    spa_start();
     txg_wait_synced(dp, txg);
     return *spa_objset;
 }
 
+void spa_t::spa_start()
+{
+    dsl_pool_t &dp = *spa_dsl_pool;
+    dp.dp_vdev.start();
+    if (dp.dp_sync_taskq != nullptr)
+        dp.dp_sync_taskq->start();
+    txg_sync_start(dp);
+}
+
 void spa_t::spa_stop()
 {
-    txg_sync_stop(*spa_dsl_pool);
-    spa_dsl_pool->dp_vdev.stop();
+    dsl_pool_t &dp = *spa_dsl_pool;
+    txg_sync_stop(dp);
+    if (dp.dp_sync_taskq != nullptr)
+        dp.dp_sync_taskq->stop();
+    dp.dp_vdev.stop();
 }
 
 objset_t &spa_t::spa_reopen_objset()
@@ -79,8 +90,7 @@ objset_t &spa_t::spa_export_import()
     spa_stop();
     arc_flush(*spa_dmu);
 
-    dp.dp_vdev.start();
-    txg_sync_start(dp);
+    spa_start();
     sync_empty_txgs(dp, import_txgs);
     objset_t &os = spa_own_objset();
     sync_empty_txgs(dp, settle_txgs);

@@ -41,8 +41,7 @@ sim::End run_pool(const model_config &config, Body body, uint32_t cpus = 4)
     simulator.set_free(false);
     simulator.spawn("test", {}, [&] {
         spa_t spa(config);
-        spa.dsl_pool().dp_vdev.start();
-        txg_sync_start(spa.dsl_pool());
+        spa.spa_start();
         body(spa);
         spa.spa_stop();
     });
