@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/dsl_pool.h"
+#include "model/muldiv.h"
 
 namespace dmu {
 
@@ -23,8 +24,8 @@ vdev_t::vdev_t(const disk_config &config, dsl_pool_t &dp) : config_(config), dp_
 // When an operation that is issued now will be done. The transfer waits for the bus, the latency is everybody's own.
 hrtime_t vdev_t::transfer(uint64_t bytes)
 {
-    const auto exact = static_cast<unsigned __int128>(bytes) * picoseconds_per_second / config_.bandwidth;
-    bus_free_ = std::max(bus_free_, gethrtime()) + Duration(static_cast<int64_t>(exact));
+    const uint64_t transfer_ps = muldiv(bytes, picoseconds_per_second, config_.bandwidth);
+    bus_free_ = std::max(bus_free_, gethrtime()) + Duration{static_cast<int64_t>(transfer_ps)};
     return bus_free_ + nanoseconds(config_.latency_ns);
 }
 

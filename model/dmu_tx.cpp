@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "model/dnode.h"
+#include "model/muldiv.h"
 #include "model/objset.h"
 #include "model/spa.h"
 
@@ -84,9 +85,8 @@ Duration dmu_tx_delay_time(const pool_config &config, uint64_t dirty)
     VERIFY3(dirty, <, config.dirty_data_max);
     if (dirty <= delay_min_bytes)
         return {};
-    const auto exact = static_cast<unsigned __int128>(config.delay_scale) * (dirty - delay_min_bytes) /
-                       (config.dirty_data_max - dirty);
-    return nanoseconds(exact < zfs_delay_max_ns ? static_cast<int64_t>(exact) : zfs_delay_max_ns);
+    const uint64_t exact_ns = muldiv(config.delay_scale, dirty - delay_min_bytes, config.dirty_data_max - dirty);
+    return nanoseconds(static_cast<int64_t>(std::min<uint64_t>(exact_ns, zfs_delay_max_ns)));
 }
 
 namespace {
