@@ -4,6 +4,7 @@
 // another.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
@@ -58,6 +59,7 @@ struct dmu_state_t {
     dbuf_cache_t dbuf_cache;
     dbuf_stats_t dbuf_stats;
     uint64_t objsets_opened = 0;
+    std::array<uint64_t, 16> next_offset_level_calls{}; // dnode_next_offset_level by the level asked for
 };
 
 } // namespace dmu

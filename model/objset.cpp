@@ -65,7 +65,7 @@ std::unique_ptr<objset_t> dmu_objset_create_impl(spa_t &spa, dsl_dataset_t &ds, 
     // All the levels it can ever need, so that they never grow while transactions are open.
     const uint32_t epbs = mdn.dn_indblkshift - SPA_BLKPTRSHIFT;
     uint8_t levels = 1;
-    while (uint64_t{mdn.dn_nblkptr} << (mdn.dn_datablkshift + (levels - 1) * epbs) < DN_MAX_OBJECT * DNODE_SIZE)
+    while (uint64_t{mdn.dn_nblkptr} << (DNODES_PER_BLOCK_SHIFT + (levels - 1) * epbs) < DN_MAX_OBJECT)
         ++levels;
     mdn.dn_nlevels = levels;
     mdn.dn_next_nlevels[tx.tx_txg & TXG_MASK] = levels;

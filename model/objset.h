@@ -114,12 +114,12 @@ void dmu_objset_sync(objset_t &os, zio_root_t &pio, dmu_tx_t &tx);
 
 struct fill_level_t {
     uint32_t level;              // of the blocks pointed at
-    std::vector<uint64_t> fills; // of the pointers, in block order, up to the highest block
+    std::vector<uint64_t> fills; // of the pointers, by block number; below a hole they count as 0
 };
 struct meta_dnode_report_t {
     std::vector<fill_level_t> levels; // from the top down to 1
-    std::vector<uint64_t> level0;     // pointers to dnode blocks; those of absent level-1 blocks are not listed
-    uint64_t level0_holes = 0;
+    std::vector<uint64_t> level0;     // the same of the pointers to blocks of dnodes
+    uint64_t level0_holes = 0;        // null pointers in level-1 blocks that exist
     uint64_t phys_maxblkid = 0;
     uint32_t phys_nlevels = 0;
     uint64_t used_objects = 0; // the root block's fill count

@@ -35,8 +35,8 @@ private:
     uint64_t visit(const blkptr_t &bp, uint32_t level, uint64_t blkid)
     {
         std::vector<uint64_t> &fills = level == 0 ? report_.level0 : report_.levels[phys_.dn_nlevels - 1 - level].fills;
-        const size_t place = fills.size();
-        fills.push_back(BP_GET_FILL(bp));
+        fills.resize(blkid + 1); // what lies under a hole has no pointers, and counts as empty when more follows
+        fills[blkid] = BP_GET_FILL(bp);
         if (BP_IS_HOLE(bp)) {
             report_.level0_holes += level == 0 ? 1 : 0;
             return 0;
@@ -48,7 +48,7 @@ private:
             const block_ref &data = store_.read(bp.blk_dva);
             for (uint32_t i = 0; i < DNODES_PER_BLOCK; ++i)
                 below += data->dnodes()[i].dn_type != DMU_OT_NONE ? 1 : 0;
-            report_.level0[place] = below;
+            report_.level0[blkid] = below;
             return below;
         }
         const block_ref data = store_.read(bp.blk_dva);
@@ -57,7 +57,7 @@ private:
         for (uint64_t child = first; child <= last; ++child)
             below += visit(data->blkptrs()[child - first], level - 1, child);
         if (recounted_)
-            report_.levels[phys_.dn_nlevels - 1 - level].fills[place] = below;
+            report_.levels[phys_.dn_nlevels - 1 - level].fills[blkid] = below;
         return below;
     }
 

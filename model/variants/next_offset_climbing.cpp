@@ -56,6 +56,7 @@ private:
     static int search_level(dnode_t &dn, uint32_t flags, place_t &at, uint64_t blkfill, uint64_t txg, uint64_t &offset)
     {
         Probe probe{Fn::dnode_next_offset_level};
+        ++dn.dn_objset->os_dmu.next_offset_level_calls[at.level];
         const bool hole = (flags & DNODE_FIND_HOLE) != 0;
         const bool backwards = (flags & DNODE_FIND_BACKWARDS) != 0;
         searched_block_t block(dn, at.level, at.blkid);

@@ -44,6 +44,7 @@ private:
     static int search_level(dnode_t &dn, uint32_t flags, uint64_t &offset, uint32_t level, uint64_t blkfill, uint64_t txg)
     {
         Probe probe{Fn::dnode_next_offset_level};
+        ++dn.dn_objset->os_dmu.next_offset_level_calls[level];
         searched_block_t block(dn, level, level < dn.dn_phys->dn_nlevels ? dbuf_whichblock(dn, level, offset) : 0);
         if (block.error() == ENOENT)
             return (flags & DNODE_FIND_HOLE) != 0 ? 0 : ESRCH; // where there is no block there is a hole, right here
