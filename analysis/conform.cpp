@@ -1,5 +1,6 @@
 #include "analysis/conform.h"
 
+#include "analysis/conform_alloc.h"
 #include "analysis/conform_zap.h"
 
 namespace analysis {
@@ -91,6 +92,7 @@ void Comparison::equal(std::string_view field, const Json &recorded, const Json 
 
 // Every kind of trace that can be replayed.
 static const std::vector<TraceKind> trace_kinds = {
+    {"format", "alloc-oracle-1", conform_alloc},
     {"kind", "zap_structure", replay_zap_structure}, {"kind", "zap_events", replay_zap_events},
     {"kind", "zap_remove", replay_zap_remove},       {"kind", "zap_cursor", replay_zap_cursor},
     {"kind", "zap_edge", replay_zap_edge},
