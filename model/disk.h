@@ -11,6 +11,7 @@
 #include <deque>
 
 #include "model/config.h"
+#include "model/kstats.h"
 #include "model/spl.h"
 
 namespace dmu {
@@ -28,11 +29,6 @@ struct zio_root_t {
     ~zio_root_t() noexcept(false) { VERIFY(io_pending == 0); }
     zio_root_t(const zio_root_t &) = delete;
     zio_root_t &operator=(const zio_root_t &) = delete;
-};
-
-struct vdev_stat_t {
-    uint64_t vs_reads = 0, vs_bytes_read = 0;
-    uint64_t vs_writes = 0, vs_bytes_written = 0; // writes that reached the device, after merging
 };
 
 class vdev_t {

@@ -15,6 +15,7 @@
 #include "model/blkptr.h"
 #include "model/config.h"
 #include "model/disk.h"
+#include "model/kstats.h"
 #include "model/result.h"
 #include "model/taskq.h"
 #include "model/txg.h"
@@ -54,18 +55,6 @@ struct dsl_dataset_t {
     kmutex_t ds_lock{"ds_lock"};
     // under ds_lock:
     uint64_t ds_referenced_bytes = 0;
-};
-
-struct dmu_tx_stats_t {
-    uint64_t dmu_tx_assigned = 0;       // transactions given a txg
-    uint64_t dmu_tx_delay = 0;          // waits in txg_delay
-    uint64_t dmu_tx_error = 0;          // refused because a hold had failed
-    uint64_t dmu_tx_group = 0;          // refused because a dnode was claimed by the txg before
-    uint64_t dmu_tx_memory_reserve = 0; // refused because the estimate is above the ARC's size
-    uint64_t dmu_tx_dirty_throttle = 0; // refused because too much of the ARC is dirty
-    uint64_t dmu_tx_dirty_delay = 0;    // slowed down
-    uint64_t dmu_tx_dirty_over_max = 0; // stopped at dirty_data_max
-    uint64_t dmu_tx_quota = 0;          // refused for lack of space
 };
 
 struct dsl_pool_t {

@@ -46,6 +46,23 @@ namespace dmu {
     X(chunks, "chunks handed out")                                                                                     \
     X(shared_blocks, "allocations in a dnode block that another CPU allocated in last")
 
+#define DMU_TX_STATS(X)                                                                                                \
+    X(dmu_tx_assigned, "transactions given a txg")                                                                     \
+    X(dmu_tx_delay, "waits in txg_delay")                                                                              \
+    X(dmu_tx_error, "assignments refused because a hold had failed")                                                   \
+    X(dmu_tx_group, "assignments refused because a dnode was claimed by the txg before")                               \
+    X(dmu_tx_memory_reserve, "assignments refused because the estimate is above the ARC's size")                       \
+    X(dmu_tx_dirty_throttle, "assignments refused because too much of the ARC is dirty")                               \
+    X(dmu_tx_dirty_delay, "transactions slowed down by the write throttle")                                            \
+    X(dmu_tx_dirty_over_max, "transactions stopped at dirty_data_max")                                                 \
+    X(dmu_tx_quota, "assignments refused for lack of space")
+
+#define VDEV_STATS(X)                                                                                                  \
+    X(vs_reads, "reads by the disk")                                                                                   \
+    X(vs_bytes_read, "bytes read")                                                                                     \
+    X(vs_writes, "writes by the disk, after neighbours were merged")                                                   \
+    X(vs_bytes_written, "bytes written")
+
 #define KSTAT_FIELD(name, text) uint64_t name = 0;
 struct dnode_stats_t {
     DNODE_STATS(KSTAT_FIELD)
@@ -55,6 +72,12 @@ struct dbuf_stats_t {
 };
 struct allocator_stats_t {
     ALLOCATOR_STATS(KSTAT_FIELD)
+};
+struct dmu_tx_stats_t {
+    DMU_TX_STATS(KSTAT_FIELD)
+};
+struct vdev_stat_t {
+    VDEV_STATS(KSTAT_FIELD)
 };
 #undef KSTAT_FIELD
 
@@ -69,6 +92,16 @@ template <class Visit>
 void for_each_kstat(const dbuf_stats_t &stats, Visit visit)
 {
     DBUF_STATS(KSTAT_VISIT)
+}
+template <class Visit>
+void for_each_kstat(const dmu_tx_stats_t &stats, Visit visit)
+{
+    DMU_TX_STATS(KSTAT_VISIT)
+}
+template <class Visit>
+void for_each_kstat(const vdev_stat_t &stats, Visit visit)
+{
+    VDEV_STATS(KSTAT_VISIT)
 }
 template <class Visit>
 void for_each_kstat(const allocator_stats_t &stats, Visit visit)
