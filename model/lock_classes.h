@@ -51,6 +51,8 @@
     X("zap_num_entries_mtx")                                                                                           \
     X("hash_lock")                                                                                                     \
     X("tq_lock")                                                                                                       \
+    X("script_lock")                                                                                                   \
+    X("script_barrier")                                                                                                \
     X("first")                                                                                                         \
     X("second")
 

@@ -34,6 +34,9 @@ struct Value {
     Value at(size_t index) const { return {value[index], reading, join(path, index)}; }
 };
 
+// The longest time a scenario can name. The kernel's clock ends after two and a half hours.
+constexpr uint64_t longest_ns = 4'000'000'000'000;
+
 struct Bounds {
     Unit unit = Unit::plain;
     uint64_t min = 0;

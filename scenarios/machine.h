@@ -1,19 +1,21 @@
-// The machine of a scenario: a profile by name and what is changed about it.
+// The machine of a scenario: a profile by name or from a file, and what is changed about it.
+//
+// The fields are those of sim/machine.h's parameter table, so that a parameter declared there can be set, is in the
+// schema, and stands in every result. Times of the hardware are written in nanoseconds, with up to three decimals.
 #pragma once
 
 #include "scenarios/field.h"
-
-#include <cstdint>
-#include <string>
+#include "sim/machine.h"
 
 namespace scenarios {
 
-struct MachineConfig {
-    std::string profile = "flat";
-    uint64_t cpus = 16;
-    uint64_t cpus_per_socket = 8;
-};
+const Table &machine_table(); // sim::Machine
 
-const Table &machine_table();
+// Starts from the profile that "profile" names, then reads the rest.
+void read_machine(sim::Machine &machine, const Value &value);
+
+// The machine in a profile's file: an object with the fields of a scenario's "machine"; "profile" names the built-in
+// one that it starts from.
+sim::Machine read_profile(const std::string &file);
 
 } // namespace scenarios

@@ -75,22 +75,27 @@ void free_one(Worker &worker, const Step &step, uint64_t object)
     worker.operate(step, [&] {
         dmu::objset_t &os = worker.world().objset();
         const auto hold = [object](dmu::dmu_tx_t &tx) { dmu::dmu_tx_hold_free(tx, object, 0, dmu::DMU_OBJECT_END); };
-        return in_transaction(os, hold,
-                              [&](dmu::dmu_tx_t &tx) { return dmu::dmu_object_free(os, object, tx).error(); });
+        return in_transaction(os, hold, [&](dmu::dmu_tx_t &tx) {
+            const auto freed = dmu::dmu_object_free(os, object, tx);
+            if (freed)
+                --worker.world().objects_in_use;
+            return freed.error();
+        });
     });
 }
 
 std::vector<uint64_t> choose_live(Worker &worker, const Step &step)
 {
+    sim::settle();
     LiveObjects &live = worker.world().live;
-    const uint64_t from = worker.value(step.from), to = worker.value(step.to);
-    const uint64_t count = worker.value(step.limit);
+    const uint64_t from = worker.value(step, step.from), to = worker.value(step, step.to);
+    const uint64_t count = worker.value(step, step.limit);
     if (step.which == "all")
         return live.take_all(from, to);
     if (step.which == "first")
         return live.take_first(count, from, to);
     if (step.which == "every")
-        return live.take_every(worker.value(step.stride), count, from, to);
+        return live.take_every(worker.value(step, step.stride), count, from, to);
     return live.take_random(count, from, to, [&](uint64_t n) { return worker.random(0, n - 1); });
 }
 
@@ -99,14 +104,20 @@ std::vector<uint64_t> choose_live(Worker &worker, const Step &step)
 void object_verbs::alloc(Worker &worker, const Step &step)
 {
     const dmu::dnode_spec spec = spec_of(step);
-    const uint64_t count = worker.value(step.count);
+    const uint64_t count = worker.value(step, step.count);
     for (uint64_t i = 0; i < count && !worker.stopping(); ++i) {
         worker.operate(step, [&] {
             dmu::objset_t &os = worker.world().objset();
             return in_transaction(os, hold_new_object, [&](dmu::dmu_tx_t &tx) {
-                const CallsWithin calls(worker);
+                World &world = worker.world();
+                const uint64_t epoch = world.epoch();
+                const CallsWithin next_offsets(dmu::Fn::dnode_next_offset), holds(dmu::Fn::dnode_hold_impl);
                 const uint64_t object = dmu::dmu_object_alloc(os, spec, tx);
-                worker.world().allocated(object, calls);
+                if (epoch == world.epoch()) { // the measured part did not begin within the call
+                    world.next_offset_per_alloc.add(next_offsets.count());
+                    world.hold_per_alloc.add(holds.count());
+                }
+                world.allocated(object);
                 return 0;
             });
         });
@@ -121,8 +132,10 @@ void object_verbs::claim(Worker &worker, const Step &step)
             dmu::objset_t &os = worker.world().objset();
             return in_transaction(os, hold_new_object, [&](dmu::dmu_tx_t &tx) {
                 const auto claimed = dmu::dmu_object_claim(os, object, spec, tx);
-                if (claimed)
-                    worker.world().claimed(object);
+                if (claimed) {
+                    worker.world().live.add(object);
+                    ++worker.world().objects_in_use;
+                }
                 return claimed.error();
             });
         });
@@ -161,6 +174,7 @@ void object_verbs::sync(Worker &worker, const Step &step)
 void object_verbs::reopen(Worker &worker, const Step &step)
 {
     worker.operate_alone(step, [&] {
+        worker.world().objset_closes();
         worker.world().spa().spa_reopen_objset();
         return 0;
     });
@@ -169,6 +183,7 @@ void object_verbs::reopen(Worker &worker, const Step &step)
 void object_verbs::export_import(Worker &worker, const Step &step)
 {
     worker.operate_alone(step, [&] {
+        worker.world().objset_closes();
         worker.world().spa().spa_export_import();
         return 0;
     });
@@ -232,8 +247,9 @@ void object_verbs::next_offset(Worker &worker, const Step &step)
     for (const std::string &flag : step.flags)
         flags |= flag == "hole" ? dmu::DNODE_FIND_HOLE : dmu::DNODE_FIND_BACKWARDS;
     worker.operate(step, [&] {
-        return dmu::dnode_next_offset(dmu::DMU_META_DNODE(worker.world().objset()), flags, worker.value(step.offset),
-                                      static_cast<uint32_t>(step.minlvl), step.blkfill, step.txg)
+        return dmu::dnode_next_offset(dmu::DMU_META_DNODE(worker.world().objset()), flags,
+                                      worker.value(step, step.offset), static_cast<uint32_t>(step.minlvl), step.blkfill,
+                                      step.txg)
             .error;
     });
 }

@@ -66,10 +66,12 @@ struct FunctionResult {
     bool recorded = false; // its cost comes from recorded instructions; otherwise it is assumed
 };
 
-// The calling-context tree: children follow their parent. Folded stacks and flame graphs come from it.
+// The calling-context tree: children follow their parent. Its root is the first node, below it one node for each group
+// of threads. Folded stacks and flame graphs come from it.
 struct CallNode {
+    std::string group;     // of the root of a group of threads
     uint32_t parent = 0;   // index in the same list; the root is its own parent
-    uint32_t function = 0; // index in RunResult::functions; UINT32_MAX for the root
+    uint32_t function = 0; // index in RunResult::functions; UINT32_MAX for the root and the groups
     uint64_t calls = 0;
     uint64_t self_ps = 0;
     uint64_t spin_ps = 0;
@@ -209,8 +211,9 @@ struct RunOptions {
         progress; // called now and then by the host's pace; false ends the run (interrupted)
 };
 
-// Never throws for what happens inside the simulation; the Scenario must have passed the reader.
-// Expectations are not judged here: they speak of the printed result (metric.h finds the value).
+// Does not throw for what happens inside the simulation; the Scenario must have passed the reader. InputError: a number
+// of the script turned out to be out of bounds in some round. Expectations are not judged here: they speak of the
+// printed result (metric.h finds the value).
 RunResult run(const Scenario &scenario, const RunOptions &options = {});
 
 } // namespace scenarios

@@ -1,8 +1,10 @@
 #include "scenarios/scenario.h"
 
 #include "model/eras.h"
+#include "scenarios/counters.h"
 #include "scenarios/operation.h"
 #include "scenarios/sections.h"
+#include "sim/limits.h"
 
 #include <algorithm>
 
@@ -32,7 +34,7 @@ void read_warmup(Scenario &scenario, const Value &value)
     if (value.value.is_object())
         warmup_table().read(&scenario.warmup, value);
     else
-        scenario.warmup.for_ns = read_number(value, {Unit::duration, 0, day_ns});
+        scenario.warmup.for_ns = read_number(value, {Unit::duration, 0, longest_ns});
 }
 
 json warmup_json(const Scenario &scenario)
@@ -148,6 +150,16 @@ Field section(std::string name, const Table &table, std::string sentence, Get ge
         [&table, get](const Scenario &scenario) { return table.write(&get(const_cast<Scenario &>(scenario))); });
 }
 
+Field machine_field()
+{
+    Field field =
+        section("machine", machine_table(), "The machine.", [](Scenario &s) -> sim::Machine & { return s.machine; });
+    field.read = [](void *scenario, const Value &value) {
+        read_machine(static_cast<Scenario *>(scenario)->machine, value);
+    };
+    return field;
+}
+
 json list_of(json items)
 {
     return {{"type", "array"}, {"items", std::move(items)}};
@@ -155,7 +167,7 @@ json list_of(json items)
 
 const Table &scenario_table()
 {
-    json warmup = number_schema({Unit::duration, 0, day_ns});
+    json warmup = number_schema({Unit::duration, 0, longest_ns});
     warmup["anyOf"].push_back(warmup_table().schema(nullptr));
     json groups = list_of(group_table().schema(nullptr));
     groups["minItems"] = 1;
@@ -175,7 +187,7 @@ const Table &scenario_table()
              "params", std::move(params), "numbers by name",
              "The numbers that the scenario is meant to be varied by: \"$name\" stands for them.",
              [](Scenario &, const Value &) {}, params_json), // read before everything else
-         section("machine", machine_table(), "The machine.", [](Scenario &s) -> MachineConfig & { return s.machine; }),
+         machine_field(),
          section("code", code_table(), "The code base and its variants.",
                  [](Scenario &s) -> dmu::code_config & { return s.config.code; }),
          section("pool", pool_table(), "The pool.", [](Scenario &s) -> dmu::pool_config & { return s.config.pool; }),
@@ -208,16 +220,25 @@ void check(const Scenario &scenario, const Document &document)
         const Group &group = scenario.workload[i];
         const std::string path = join("workload", i);
         threads += group.threads;
-        if (threads > threads_max)
+        if (threads > sim::limits::threads)
             throw document.error(join(path, "threads"), "makes " + std::to_string(threads) +
-                                                            " threads in all; at most " + std::to_string(threads_max) +
-                                                            " can be simulated");
+                                                            " threads in all; at most " +
+                                                            std::to_string(sim::limits::threads) + " can be simulated");
         for (const uint32_t cpu : group.cpus)
             if (cpu >= scenario.machine.cpus)
                 throw document.error(join(path, "cpus"), "names CPU " + std::to_string(cpu) +
                                                              "; the machine has 0 to " +
                                                              std::to_string(scenario.machine.cpus - 1));
     }
+    const std::vector<std::string> counters = counter_names();
+    const auto check_counter = [&](const Step &step) {
+        if (step.kind == StepKind::wait_until &&
+            std::find(counters.begin(), counters.end(), step.counter) == counters.end())
+            throw document.error(join(step.path, "wait_until.counter"), unknown("counter", step.counter, counters));
+    };
+    for_each_step(scenario.setup, check_counter);
+    for (const Group &group : scenario.workload)
+        for_each_step(group.steps, check_counter);
     if (!scenario.warmup.op.empty()) {
         bool done = false;
         for (const Group &group : scenario.workload)
@@ -235,6 +256,7 @@ void check(const Scenario &scenario, const Document &document)
 Scenario default_scenario()
 {
     Scenario scenario;
+    scenario.machine = sim::machine_profiles()[0].machine;
     dmu::apply_era(scenario.config);
     return scenario;
 }

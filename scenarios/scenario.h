@@ -41,7 +41,7 @@ struct Scenario {
     std::string description;
     uint64_t seed = 1;
     Params params;
-    MachineConfig machine;
+    sim::Machine machine;
     dmu::model_config config;
     Steps setup;
     std::vector<Group> workload;
@@ -83,9 +83,5 @@ struct Section {
     json defaults;
 };
 std::vector<Section> scenario_sections();
-
-// The most threads and CPUs a scenario may ask for.
-constexpr uint64_t threads_max = 100'000;
-constexpr uint64_t cpus_max = 1024;
 
 } // namespace scenarios

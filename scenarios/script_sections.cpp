@@ -1,6 +1,7 @@
 // Groups of threads, expectations, stop and warmup: the objects of a scenario that are not configuration.
 #include "scenarios/operation.h"
 #include "scenarios/sections.h"
+#include "sim/limits.h"
 
 #include <algorithm>
 
@@ -10,7 +11,7 @@ namespace {
 
 uint32_t cpu_number(const Value &value)
 {
-    return static_cast<uint32_t>(read_number(value, {Unit::plain, 0, cpus_max - 1}));
+    return static_cast<uint32_t>(read_number(value, {Unit::plain, 0, sim::limits::cpus - 1}));
 }
 
 void read_cpus(Group &group, const Value &value)
@@ -73,12 +74,12 @@ Field bound(std::string name, json Expectation::*member, std::string sentence)
 
 const Table &group_table()
 {
-    const json cpu = number_schema({Unit::plain, 0, cpus_max - 1});
+    const json cpu = number_schema({Unit::plain, 0, sim::limits::cpus - 1});
     const json cpu_text = {{"type", "string"}, {"pattern", "^[0-9A-Za-z_$+*/(). -]+$"}, {"maxLength", 400}};
     static const Table table(
         "a group of threads",
         {text("name", &Group::name, name_length_max, "What reports call it; \"group\" and its number otherwise."),
-         number("threads", &Group::threads, {Unit::plain, 1, threads_max}, "How many threads run the steps."),
+         number("threads", &Group::threads, {Unit::plain, 1, sim::limits::threads}, "How many threads run the steps."),
          custom<Group>(
              "cpus",
              {{"anyOf",
@@ -87,7 +88,8 @@ const Table &group_table()
                     {{"type", "array"}, {"minItems", 1}, {"items", {{"anyOf", json::array({cpu, cpu_text})}}}}})}},
              "a list or a range", "CPUs its threads stay on: a list, or a range such as \"0..7\"; any CPU otherwise.",
              read_cpus, [](const Group &group) { return group.cpus.empty() ? json(nullptr) : json(group.cpus); }),
-         number("start", &Group::start_ns, {Unit::duration, 0, day_ns}, "Simulated time at which its threads begin."),
+         number("start", &Group::start_ns, {Unit::duration, 0, longest_ns},
+                "Simulated time at which its threads begin."),
          required(custom<Group>(
              "steps", steps_schema(), "a list of steps", "What each thread does.",
              [](Group &group, const Value &value) { group.steps = read_steps(value); },
@@ -122,17 +124,17 @@ const Table &expectation_table()
 
 const Table &stop_table()
 {
-    static const Table table("a stop",
-                             {custom<Stop>(
-                                 "simulated", number_schema({Unit::duration, 1, 100 * day_ns}), "1ns to 8640000s",
-                                 "Simulated time after which no thread begins another step.",
-                                 [](Stop &stop, const Value &value) {
-                                     stop.simulated_ns = read_number(value, {Unit::duration, 1, 100 * day_ns});
-                                 },
-                                 [](const Stop &stop) {
-                                     return stop.simulated_ns == 0 ? json(nullptr)
-                                                                   : number_json(stop.simulated_ns, Unit::duration);
-                                 })});
+    static const Table table(
+        "a stop",
+        {custom<Stop>(
+            "simulated", number_schema({Unit::duration, 1, longest_ns}), "1ns to " + duration_text(longest_ns),
+            "Simulated time after which no thread begins another step.",
+            [](Stop &stop, const Value &value) {
+                stop.simulated_ns = read_number(value, {Unit::duration, 1, longest_ns});
+            },
+            [](const Stop &stop) {
+                return stop.simulated_ns == 0 ? json(nullptr) : number_json(stop.simulated_ns, Unit::duration);
+            })});
     return table;
 }
 

@@ -77,7 +77,7 @@ const Table &pool_table()
     using dmu::pool_config;
     static const Table table(
         "a pool",
-        {number("txg_timeout", &pool_config::txg_timeout_ns, {Unit::duration, 1'000'000, 100 * day_ns},
+        {number("txg_timeout", &pool_config::txg_timeout_ns, {Unit::duration, 1'000'000, longest_ns},
                 "Longest time that a txg stays open (zfs_txg_timeout)."),
          number("dirty_data_max", &pool_config::dirty_data_max, {Unit::size, 1 << 20, pebibyte},
                 "Dirty bytes at which writers are stopped (zfs_dirty_data_max)."),

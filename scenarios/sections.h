@@ -9,7 +9,6 @@ namespace scenarios {
 
 constexpr size_t name_length_max = 100;
 constexpr size_t text_length_max = 4000;
-constexpr uint64_t day_ns = 86'400'000'000'000;
 
 std::vector<std::string> era_names();
 

@@ -10,7 +10,6 @@ namespace {
 constexpr size_t name_length_max = 255;
 constexpr uint64_t weight_max = 1'000'000;
 constexpr uint64_t rounds_max = 1'000'000'000'000;
-constexpr uint64_t pause_ns_max = 1'000'000'000'000'000; // eleven days
 
 Field steps_field(std::string sentence)
 {
@@ -37,17 +36,17 @@ const Table &repeat_table()
                          },
                          [](const Step &step) { return step.counted ? quantity_json(step.rounds) : json(nullptr); }),
                      custom<Step>(
-                         "for", number_schema(at_most(pause_ns_max, Unit::duration, 1)),
-                         "1ns to " + duration_text(pause_ns_max), "Simulated time after which no new round begins.",
+                         "for", number_schema(at_most(longest_ns, Unit::duration, 1)),
+                         "1ns to " + duration_text(longest_ns), "Simulated time after which no new round begins.",
                          [](Step &step, const Value &value) {
-                             step.for_ns = read_number(value, at_most(pause_ns_max, Unit::duration, 1));
+                             step.for_ns = read_number(value, at_most(longest_ns, Unit::duration, 1));
                          },
                          [](const Step &step) {
                              return step.for_ns == 0 ? json(nullptr) : number_json(step.for_ns, Unit::duration);
                          }),
                      flag("shared", &Step::shared,
                           "The group's threads share the rounds, first come; otherwise each does them all."),
-                     number("every", &Step::every_ns, at_most(pause_ns_max, Unit::duration),
+                     number("every", &Step::every_ns, at_most(longest_ns, Unit::duration),
                             "Rounds begin this far apart, whether the last has ended or not (a late one begins at "
                             "once); 0s: back to back."),
                      steps_field("What a round consists of.")});
@@ -108,7 +107,7 @@ const Table &barrier_table()
 
 Field pause(const char *key, const char *sentence)
 {
-    return required(quantity(key, &Step::pause, at_most(pause_ns_max, Unit::duration), sentence));
+    return required(quantity(key, &Step::pause, at_most(longest_ns, Unit::duration), sentence));
 }
 
 const Table &sleep_table()
@@ -136,7 +135,7 @@ const Table &condition_table()
         {required(text("counter", &Condition::counter, name_length_max,
                        "ops.NAME (operations done so far), txg.open, txg.synced, or a counter by its OpenZFS name.")),
          required(quantity("at_least", &Condition::at_least, at_most(INT64_MAX), "The value to wait for.")),
-         number("poll", &Condition::poll_ns, at_most(pause_ns_max, Unit::duration, 1),
+         number("poll", &Condition::poll_ns, at_most(longest_ns, Unit::duration, 1),
                 "Simulated time between two looks.")});
     return table;
 }

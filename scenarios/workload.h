@@ -2,8 +2,10 @@
 //
 // A World is what all threads of a run share: the pool, the objects that scripts may free, the tallies of the
 // operations, barriers and shared repeats. A Worker is one thread: where it is in its script, its random stream, its
-// placeholders. Nothing here costs simulated time unless a script says so; only the operations' own calls into the
-// model do.
+// placeholders. Scripts cost no simulated time of their own; operations, sleeps, thinks, barriers and locks do.
+//
+// What threads share here is touched in the order of simulated time (settle() first) wherever the order can be seen in
+// a result: shared rounds, {n}, choosing live objects, recorded object numbers. Sums need no order.
 #pragma once
 
 #include "model/dmu_tx.h"
@@ -14,11 +16,8 @@
 #include "scenarios/run.h"
 #include "scenarios/scenario.h"
 #include "scenarios/statistics.h"
-#include "sim/random.h"
-#include "sim/simulator.h"
 
 #include <cstdint>
-#include <deque>
 #include <map>
 #include <memory>
 #include <string>
@@ -26,40 +25,110 @@
 
 namespace scenarios {
 
-class World;
+class Worker;
 
-// What one operation of the list came to, over all threads.
+// What one operation came to, over all threads.
 struct Tally {
     uint64_t count = 0;
     std::map<int, uint64_t> errors;
-    LatencyHistogram latency;
-    TimeParts parts;
+    LatencyHistogram latency; // picoseconds
+    sim::TimeParts parts;
 };
 
-// The rounds of a shared repeat, handed out first come: one pool for each time the group comes to the step.
+// The rounds of a shared repeat, handed out first come: one pool for each time that the group's threads come to the
+// step.
 struct SharedRounds {
-    std::deque<uint64_t> given; // by visit; the front is visit `first`
-    uint64_t first = 0;
+    std::vector<uint64_t> given; // by visit
 };
 
 struct GroupState {
     const Group *group = nullptr;
-    uint64_t numbers_given = 0; // {n}
-    TimeParts parts;
+    uint64_t numbers_given = 0;              // {n}
     std::map<uint32_t, SharedRounds> shared; // by step id
 };
 
 struct Barrier {
-    uint64_t parties = 0; // living threads that will come to it
+    uint64_t parties = 0; // living threads whose script has it
     uint64_t waiting = 0;
     uint64_t generation = 0;
-    dmu::kmutex_t lock{"script_lock"};
+    dmu::kmutex_t lock{"script_barrier"};
     dmu::kcondvar_t opened;
 };
 
-// A mutex that scripts name.
+// A mutex that scripts name. The lock comes first: reports find the name by the lock's address.
 struct ScriptLock {
+    explicit ScriptLock(std::string name_in) : name(std::move(name_in)) {}
     dmu::kmutex_t lock{"script_lock"};
+    std::string name;
+};
+
+class World {
+  public:
+    World(const Scenario &scenario, sim::Simulator &simulator);
+
+    const Scenario &scenario;
+    sim::Simulator &simulator;
+
+    dmu::spa_t &spa() { return *spa_; }
+    dmu::objset_t &objset() { return spa_->objset(); }
+
+    // ---- the phases, each from the thread that plays the operator ----
+    void create(); // the pool; then the setup steps, synced
+    void start_workload();
+    void wait_for_workload();
+    void stop(); // the pool
+
+    // ---- what operations keep ----
+    LiveObjects live;
+    std::map<std::string, dmu::dmu_tx_ptr> held;
+    std::map<std::string, std::unique_ptr<ScriptLock>> locks;
+    ObjectRuns handed_out;
+    Quantize next_offset_per_alloc;
+    Quantize hold_per_alloc;
+    std::vector<Tally> tallies; // by index in operations()
+    std::vector<Refusal> refusals;
+
+    uint64_t objects_in_use = 0; // allocated or claimed by scripts, and not freed
+    void allocated(uint64_t object);
+
+    // ---- counters ----
+    uint64_t counter(const std::string &name) const;         // 0 for a name that is none
+    std::map<std::string, uint64_t> kstats() const;          // of this objset and those before it, from the start
+    std::map<std::string, uint64_t> measured_kstats() const; // since the measured part began
+    void objset_closes();                                    // what the objset has counted is kept
+
+    // ---- time ----
+    uint64_t epoch() const { return epoch_; } // changes when the measured part begins
+    sim::Time measured_from() const { return measured_from_; }
+    bool stopping() const { return ending_ || sim::now() >= stop_at_; }
+    void end_run() { ending_ = true; }
+    void operation_done(const Step &step); // the warmup may be over
+
+    // ---- operations that need the objset for themselves ----
+    uint64_t operations_running = 0;
+    uint64_t waiting_alone = 0;
+
+    Barrier &barrier(const std::string &name) { return *barriers_.at(name); }
+    void thread_leaves(const GroupState &group);
+
+  private:
+    void make_barriers();
+    void begin_measurement();
+
+    std::unique_ptr<dmu::spa_t> spa_;
+    std::vector<GroupState> groups_;
+    std::map<std::string, std::unique_ptr<Barrier>> barriers_;
+    std::map<std::string, uint64_t> closed_kstats_;
+    std::map<std::string, uint64_t> kstats_before_;
+    const bool record_objects_;
+    bool measuring_ = false;
+    bool ending_ = false;
+    uint64_t epoch_ = 0;
+    sim::Time measured_from_;
+    sim::Time stop_at_{INT64_MAX};
+    uint64_t workers_ = 0;
+    dmu::kmutex_t done_lock_{"script_barrier"};
+    dmu::kcondvar_t all_done_;
 };
 
 class Worker : public Placeholders {
@@ -70,10 +139,10 @@ class Worker : public Placeholders {
 
     World &world() { return world_; }
     // No operation may begin any more: the stop time has passed, or the run is ending.
-    bool stopping() const;
+    bool stopping() const { return world_.stopping(); }
 
     // This round's value of a number or text of the step.
-    uint64_t value(const Quantity &quantity);
+    uint64_t value(const Step &step, const Quantity &quantity);
     std::string text(const Template &text) { return text.fill(*this); }
 
     // One operation: `body` returns 0 or an errno. Counted, timed; a refusal of a step that must succeed ends the run.
@@ -86,13 +155,14 @@ class Worker : public Placeholders {
         finish(step, begin, error);
         leave_operation();
     }
-    // The same with no other operation under way (the objset is about to be exchanged). EBUSY while a transaction is
-    // held.
+    // The same with no other operation under way, since the objset is about to be exchanged. EBUSY while a transaction
+    // is held.
     template <class Body>
     void operate_alone(const Step &step, const Body &body)
     {
         const Mark begin = mark();
-        const int error = begin_alone() ? body() : EBUSY;
+        begin_alone();
+        const int error = world_.held.empty() ? body() : EBUSY;
         end_alone();
         finish(step, begin, error);
     }
@@ -100,8 +170,8 @@ class Worker : public Placeholders {
     uint64_t thread() override { return index_; }
     uint64_t round() override { return rounds_.empty() ? 0 : rounds_.back().index; }
     uint64_t group_number() override;
-    std::string_view group() override;
-    uint64_t random(uint64_t low, uint64_t high) override;
+    std::string_view group() override { return group_.group->name; }
+    uint64_t random(uint64_t low, uint64_t high) override { return random_.between(low, high); }
 
   private:
     struct Round {
@@ -112,41 +182,51 @@ class Worker : public Placeholders {
     struct Mark {
         sim::Time time;
         sim::TimeParts parts;
+        uint64_t epoch;
     };
 
     void perform(const Step &step);
     void repeat(const Step &step);
     void choose(const Step &step);
-    void barrier(const Step &step);
+    void meet(const Step &step);
     void wait_until(const Step &step);
-    // A round of a shared repeat, or false when they are used up.
+    // The next round of a shared repeat, if there is one left.
     bool take_shared(const Step &step, uint64_t visit, uint64_t rounds, uint64_t &index);
 
-    Mark mark() const;
+    Mark mark() const { return {sim::now(), sim::curthread().parts_now(), world_.epoch()}; }
     void finish(const Step &step, const Mark &begin, int error);
-    void enter_operation();
-    void leave_operation();
-    bool begin_alone();
-    void end_alone();
+    void enter_operation()
+    {
+        while (world_.waiting_alone != 0)
+            [[unlikely]] wait_for_the_one_alone();
+        ++world_.operations_running;
+    }
+    void leave_operation() { --world_.operations_running; }
+    void wait_for_the_one_alone();
+    void begin_alone();
+    void end_alone() { --world_.waiting_alone; }
 
     World &world_;
     GroupState &group_;
     uint64_t index_;
     sim::Random random_;
+    Round outside_; // of any repeat
     std::vector<Round> rounds_;
     std::map<uint32_t, uint64_t> visits_; // of shared repeats, by step id
 };
 
-// Calls of the counted functions made by this thread since the object was made.
+// Calls of a function made by the running thread since the object was made.
 class CallsWithin {
   public:
-    explicit CallsWithin(Worker &worker);
-    uint64_t next_offset() const;
-    uint64_t hold() const;
+    explicit CallsWithin(dmu::Fn function)
+        : slot_(&sim::curthread().calls[static_cast<size_t>(function)]), before_(*slot_)
+    {
+    }
+    uint64_t count() const { return *slot_ - before_; }
 
   private:
-    uint64_t next_offset_;
-    uint64_t hold_;
+    const uint64_t *slot_;
+    uint64_t before_;
 };
 
 } // namespace scenarios

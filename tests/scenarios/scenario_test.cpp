@@ -100,7 +100,7 @@ TEST_CASE("unknown keys, wrong types and values out of range are refused at thei
     says(outcome("{}"), "f:1:1: lacks \"workload\"");
     says(outcome("[]"), "f:1:1: is a list, not a scenario");
     says(outcome(R"({"workload": []})"), "f:1:14: workload: is empty");
-    says(outcome(plain, {"workload.0.threads=0"}), "workload.0.threads: is 0; allowed is 1 to 100000");
+    says(outcome(plain, {"workload.0.threads=0"}), "workload.0.threads: is 0; allowed is 1 to 200000");
     says(outcome(plain, {"workload.0.threads=1.5"}), "fraction");
     says(outcome(plain, {"workload.0.threads=true"}), "not a whole number");
     says(outcome(plain, {"machine.cpus=[]"}), "is a list, not a whole number");

@@ -83,7 +83,9 @@ TEST_CASE("schema and reader accept the same documents")
         with(R"("machine": {"cpus": 1025})"),
         with(R"("machine": {"cpu": 1})"),
         with(R"("machine": [])"),
-        with(R"("machine": {"profile": "nowhere"})"),
+        with(R"("machine": {"profile": 5})"),
+        with(R"("machine": {"instruction_ns": 0})"),
+        with(R"("machine": {"instruction_ns": 0.144, "miss_ns": 90, "line_model": true, "lock_policy": "queued"})"),
         with(R"("code": {"era": "head"})"),
         with(R"("code": {"era": "tail"})"),
         with(R"("code": {"arc_buf_access": true, "rescan_threshold": 2147483647})"),
@@ -159,6 +161,8 @@ TEST_CASE("schema and reader accept the same documents")
 TEST_CASE("what only the reader can see")
 {
     for (const std::string &text : {
+             with(R"("machine": {"profile": "nowhere"})"),                  // no such profile or file
+             with(R"("machine": {"instruction_ns": 0.1445})"),              // half a picosecond
              with(R"("seed": "$m")"),                                       // no such parameter
              with(R"("seed": "1 +")"),                                      // no expression
              with(R"("seed": "10 / $n")"),                                  // does not come out whole

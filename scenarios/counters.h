@@ -1,0 +1,12 @@
+// Counters by name: what wait_until may wait for, and what a result lists.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace scenarios {
+
+// ops.NAME, txg.open, txg.synced, every function, every kstat.
+std::vector<std::string> counter_names();
+
+} // namespace scenarios

@@ -1,0 +1,292 @@
+#include "scenarios/result.h"
+
+#include "scenarios/errno_names.h"
+#include "scenarios/operation.h"
+
+#include <algorithm>
+
+namespace scenarios {
+
+namespace {
+
+constexpr size_t named_times_max = 20; // callers and instances listed for a lock
+
+// Time by name, longest first; names in order where it is equal.
+std::vector<NamedTime> ranked(std::map<std::string, uint64_t> times)
+{
+    std::vector<NamedTime> list;
+    for (auto &[name, ps] : times)
+        if (ps != 0)
+            list.push_back({name, ps});
+    std::stable_sort(list.begin(), list.end(), [](const NamedTime &a, const NamedTime &b) { return a.ps > b.ps; });
+    return list;
+}
+
+TimeParts parts_of(const sim::TimeParts &parts)
+{
+    using sim::Part;
+    const auto ps = [&](Part part) { return static_cast<uint64_t>(parts[part]); };
+    return {ps(Part::running),  ps(Part::spinning), ps(Part::blocked) + ps(Part::sleeping),
+            ps(Part::cpu_wait), ps(Part::txg_wait), ps(Part::disk)};
+}
+
+void add(TimeParts &sum, const TimeParts &parts)
+{
+    sum.running += parts.running;
+    sum.spinning += parts.spinning;
+    sum.blocked += parts.blocked;
+    sum.cpu_wait += parts.cpu_wait;
+    sum.txg_wait += parts.txg_wait;
+    sum.disk += parts.disk;
+}
+
+// The time of a function with what it called, a recursion counted once: the sum over those of its nodes that have no
+// node of the same function above them. Nodes come after their parents.
+std::map<std::string, uint64_t> total_times(const sim::Measurements &measured,
+                                            std::span<const sim::FunctionInfo> functions)
+{
+    std::vector<uint64_t> subtree(measured.nodes.size());
+    for (size_t i = measured.nodes.size(); i-- > 0;) {
+        const auto &node = measured.nodes[i];
+        subtree[i] += node.self_ps + node.spin_ps;
+        if (node.parent != UINT32_MAX)
+            subtree[node.parent] += subtree[i];
+    }
+    std::map<std::string, uint64_t> totals;
+    for (size_t i = 0; i < measured.nodes.size(); ++i) {
+        const auto &node = measured.nodes[i];
+        if (node.parent == UINT32_MAX)
+            continue;
+        const std::string_view name = functions[node.function].name;
+        bool inside = false;
+        for (uint32_t above = node.parent; measured.nodes[above].parent != UINT32_MAX;
+             above = measured.nodes[above].parent)
+            inside = inside || functions[measured.nodes[above].function].name == name;
+        if (!inside)
+            totals[std::string(name)] += subtree[i];
+    }
+    return totals;
+}
+
+void add_functions(RunResult &result, const sim::Measurements &measured, std::span<const sim::FunctionInfo> functions)
+{
+    std::map<std::string, FunctionResult> by_name;
+    for (const auto &node : measured.nodes) {
+        if (node.parent == UINT32_MAX)
+            continue;
+        const sim::FunctionInfo &info = functions[node.function];
+        FunctionResult &function = by_name[info.name];
+        function.name = info.name;
+        function.recorded = info.recorded;
+        function.calls += node.calls;
+        function.self_ps += node.self_ps + node.spin_ps;
+        function.spin_ps += node.spin_ps;
+    }
+    for (const auto &[name, total] : total_times(measured, functions))
+        by_name[name].total_ps = total;
+    for (auto &[name, function] : by_name) {
+        result.counters[name] = function.calls;
+        if (function.calls != 0 || function.total_ps != 0) // otherwise it ran before the measured part only
+            result.functions.push_back(std::move(function));
+    }
+    std::stable_sort(result.functions.begin(), result.functions.end(),
+                     [](const FunctionResult &a, const FunctionResult &b) { return a.self_ps > b.self_ps; });
+}
+
+// One root above the groups' roots, so that the tree is a tree. Paths that nobody went in the measured part are left
+// out.
+void add_call_tree(RunResult &result, const sim::Measurements &measured, std::span<const sim::FunctionInfo> functions)
+{
+    std::map<std::string_view, uint32_t> index;
+    for (size_t i = 0; i < result.functions.size(); ++i)
+        index[result.functions[i].name] = static_cast<uint32_t>(i);
+    std::vector<bool> used(measured.nodes.size());
+    for (size_t i = measured.nodes.size(); i-- > 0;) {
+        const auto &node = measured.nodes[i];
+        used[i] = used[i] || node.calls != 0 || node.self_ps != 0 || node.spin_ps != 0;
+        if (used[i] && node.parent != UINT32_MAX)
+            used[node.parent] = true;
+    }
+    result.call_tree.push_back({});
+    result.call_tree.back().function = UINT32_MAX;
+    std::vector<uint32_t> place(measured.nodes.size());
+    for (size_t i = 0; i < measured.nodes.size(); ++i) {
+        const auto &node = measured.nodes[i];
+        if (!used[i])
+            continue;
+        place[i] = static_cast<uint32_t>(result.call_tree.size());
+        CallNode out;
+        const bool root = node.parent == UINT32_MAX;
+        out.parent = root ? 0 : place[node.parent];
+        const auto function = root ? index.end() : index.find(functions[node.function].name);
+        out.function = function == index.end() ? UINT32_MAX : function->second;
+        out.group = node.group;
+        out.calls = node.calls;
+        out.self_ps = node.self_ps + node.spin_ps;
+        out.spin_ps = node.spin_ps;
+        result.call_tree.push_back(std::move(out));
+    }
+}
+
+void add_locks(RunResult &result, const sim::Measurements &measured, const sim::Tables &tables)
+{
+    const sim::LockStatistics &locks = measured.locks;
+    const size_t columns = size_t{locks.functions} + 1;
+    const auto by_caller = [&](const std::vector<uint64_t> &table, size_t lock_class) {
+        std::map<std::string, uint64_t> times;
+        for (size_t i = 0; i < columns; ++i)
+            if (const uint64_t ps = table[lock_class * columns + i]; ps != 0)
+                times[i < locks.functions ? tables.functions[i].name : "(script)"] += ps;
+        return ranked(std::move(times));
+    };
+    std::vector<std::map<std::string, uint64_t>> instances(tables.lock_classes.size());
+    for (const sim::LockInstance &instance : locks.instances)
+        instances[instance.lock_class][instance.label] += instance.wait_ps;
+    for (size_t i = 0; i < tables.lock_classes.size(); ++i) {
+        const sim::LockClassCounts &counts = locks.counts[i];
+        const sim::LockClassWaits &waits = locks.waits[i];
+        if (counts.acquisitions == 0 && waits.contended == 0)
+            continue;
+        LockResult lock;
+        lock.lock_class = tables.lock_classes[i].name;
+        lock.instances = counts.instances;
+        lock.acquisitions = counts.acquisitions;
+        lock.contended = waits.contended;
+        lock.wait_ps = waits.wait.total();
+        lock.wait_max_ps = waits.wait.max();
+        lock.wait_p99_ps = waits.wait.quantile(990);
+        lock.spin_ps = waits.spin_ps;
+        lock.blocked_ps = waits.blocked_ps;
+        lock.hold_ps = counts.hold->total();
+        lock.hold_max_ps = counts.hold->max();
+        lock.hold_p99_ps = counts.hold->quantile(990);
+        lock.owner_changes = counts.owner_changes;
+        lock.waiters = by_caller(locks.waiter_ps, i);
+        lock.holders = by_caller(locks.holder_ps, i);
+        lock.hottest = ranked(std::move(instances[i]));
+        if (lock.hottest.size() > named_times_max)
+            lock.hottest.resize(named_times_max);
+        result.locks.push_back(std::move(lock));
+    }
+    std::stable_sort(result.locks.begin(), result.locks.end(),
+                     [](const LockResult &a, const LockResult &b) { return a.wait_ps > b.wait_ps; });
+}
+
+void add_stack(RunResult &result, const sim::Measurements &measured, std::span<const sim::FunctionInfo> functions)
+{
+    if (measured.deepest_node >= measured.nodes.size())
+        return;
+    result.stack.bytes = measured.nodes[measured.deepest_node].stack_bytes;
+    for (uint32_t i = measured.deepest_node; measured.nodes[i].parent != UINT32_MAX; i = measured.nodes[i].parent)
+        result.stack.path.emplace_back(functions[measured.nodes[i].function].name);
+    std::reverse(result.stack.path.begin(), result.stack.path.end());
+}
+
+std::vector<std::pair<uint64_t, uint64_t>> run_lengths(const std::vector<uint64_t> &values)
+{
+    std::vector<std::pair<uint64_t, uint64_t>> runs;
+    for (const uint64_t value : values) {
+        if (!runs.empty() && runs.back().first == value)
+            ++runs.back().second;
+        else
+            runs.emplace_back(value, 1);
+    }
+    return runs;
+}
+
+uint64_t ps_between(sim::Time from, sim::Time until)
+{
+    return until > from ? static_cast<uint64_t>((until - from).ps) : 0;
+}
+
+void add_txgs(RunResult &result, World &world)
+{
+    dmu::tx_state_t &tx = world.spa().dsl_pool().dp_tx;
+    const auto add_row = [&](const dmu::txg_row_t &row) {
+        if (row.txg == 0 || row.synced <= world.measured_from())
+            return;
+        result.txgs.push_back({row.txg, ps_between(row.opened, row.closed), ps_between(row.closed, row.quiesced),
+                               ps_between(row.sync_began, row.synced), row.ndirty, row.allocated, row.freed});
+    };
+    for (const dmu::txg_row_t &row : tx.tx_rows)
+        add_row(row);
+}
+
+} // namespace
+
+void add_measurements(RunResult &result, const sim::Simulator &simulator, const Scenario &scenario)
+{
+    const sim::Measurements &measured = simulator.measurements();
+    const sim::Tables &tables = simulator.tables();
+    result.simulated_ps = ps_between(measured.from, measured.until);
+    result.digest = simulator.digest();
+    for (const auto &cpu : measured.cpus)
+        result.cpus.push_back({static_cast<uint64_t>(cpu.busy_ps), static_cast<uint64_t>(cpu.idle_ps)});
+    add_functions(result, measured, tables.functions);
+    add_call_tree(result, measured, tables.functions);
+    add_locks(result, measured, tables);
+    add_stack(result, measured, tables.functions);
+    for (const Group &group : scenario.workload) {
+        GroupResult one{group.name, group.threads, {}};
+        for (const auto &thread : measured.threads)
+            if (thread.counted && thread.group == group.name)
+                add(one.parts, parts_of(thread.parts));
+        result.groups.push_back(std::move(one));
+    }
+}
+
+void add_world(RunResult &result, const World &world)
+{
+    for (size_t i = 0; i < operations().size(); ++i) {
+        const Tally &tally = world.tallies[i];
+        if (tally.latency.count() == 0)
+            continue;
+        OpResult op;
+        op.name = operations()[i].name;
+        op.count = tally.count;
+        for (const auto &[error, count] : tally.errors)
+            op.errors[errno_name(error)] = count;
+        op.latency = tally.latency.summary();
+        op.parts = parts_of(tally.parts);
+        result.ops.push_back(std::move(op));
+    }
+    std::sort(result.ops.begin(), result.ops.end(),
+              [](const OpResult &a, const OpResult &b) { return a.name < b.name; });
+    if (const auto rows = world.hold_per_alloc.rows(); !rows.empty()) {
+        result.histograms.push_back({"dnode_hold_impl per dmu_object_alloc", HistogramScale::quantize, "calls", rows});
+        result.histograms.push_back({"dnode_next_offset per dmu_object_alloc", HistogramScale::quantize, "calls",
+                                     world.next_offset_per_alloc.rows()});
+    }
+    for (const auto &[name, value] : world.measured_kstats())
+        result.counters.emplace(name, value); // a function of the same name keeps its count of calls
+    result.refusals = world.refusals;
+    result.allocator.objects_recorded = world.scenario.records("objects");
+    result.allocator.objects = world.handed_out.runs();
+}
+
+void add_pool(RunResult &result, World &world)
+{
+    const dmu::objset_t &os = world.objset();
+    const dmu::meta_dnode_report_t report = dmu::meta_dnode_report(os);
+    AllocatorResult &allocator = result.allocator;
+    const auto counters = world.measured_kstats();
+    if (const auto rescans = counters.find("rescans"); rescans != counters.end())
+        allocator.rescans = rescans->second;
+    allocator.objects_in_use = world.objects_in_use;
+    for (const uint64_t fill : report.level0)
+        ++(fill != 0 ? allocator.dnode_blocks_in_use : allocator.holes);
+    allocator.holes = report.phys_maxblkid + 1 - allocator.dnode_blocks_in_use;
+    allocator.highest_block = report.phys_maxblkid;
+    allocator.os_obj_next = os.os_obj_next_chunk != 0 ? os.os_obj_next_chunk : os.os_obj_next;
+    for (const dmu::atomic_uint64_t &cursor : os.os_obj_next_percpu)
+        allocator.os_obj_next_percpu.push_back(cursor.peek());
+    allocator.os_freed_dnodes = os.os_freed_dnodes;
+    allocator.os_rescan_dnodes = os.os_rescan_dnodes.locked();
+    for (const dmu::fill_level_t &level : report.levels)
+        allocator.fills.push_back({level.level, run_lengths(level.fills)});
+    allocator.fills.push_back({0, run_lengths(report.level0)});
+    if (world.scenario.records("txgs"))
+        add_txgs(result, world);
+}
+
+} // namespace scenarios

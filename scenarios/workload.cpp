@@ -1,0 +1,364 @@
+#include "scenarios/workload.h"
+
+#include "scenarios/errno_names.h"
+#include "scenarios/operation.h"
+
+#include <cstddef>
+#include <set>
+
+namespace scenarios {
+
+namespace {
+
+// How long somebody sleeps who waits until nobody else uses the objset. Such waits are rare and their exact end means
+// nothing, so looking again and again is good enough.
+constexpr int64_t alone_poll_ns = 1000;
+
+size_t index_of(const Step &step)
+{
+    return static_cast<size_t>(step.operation - operations().data());
+}
+
+sim::CpuSet cpu_set(const std::vector<uint32_t> &cpus)
+{
+    sim::CpuSet set;
+    for (const uint32_t cpu : cpus)
+        set.insert(cpu);
+    return set;
+}
+
+std::set<std::string> barrier_names(const Steps &steps)
+{
+    std::set<std::string> names;
+    for_each_step(steps, [&](const Step &step) {
+        if (step.kind == StepKind::barrier)
+            names.insert(step.barrier);
+    });
+    return names;
+}
+
+} // namespace
+
+// ---- World ----
+
+World::World(const Scenario &scenario_in, sim::Simulator &simulator_in)
+    : scenario(scenario_in), simulator(simulator_in), tallies(operations().size()),
+      record_objects_(scenario_in.records("objects"))
+{
+}
+
+void World::create()
+{
+    simulator.set_free(true);
+    spa_ = std::make_unique<dmu::spa_t>(scenario.config);
+    spa_->dsl_pool().dp_tx.tx_keep_rows = scenario.records("txgs");
+    spa_->spa_create();
+
+    static const Group setup_group{"setup", 1, {}, 0, {}};
+    GroupState setup{&setup_group, 0, {}};
+    Worker(*this, setup, 0, simulator.random("setup")).run(scenario.setup);
+    if (!scenario.setup.empty() && held.empty())
+        dmu::txg_wait_synced(spa_->dsl_pool(), spa_->dsl_pool().dp_tx.tx_open_txg);
+}
+
+void World::make_barriers()
+{
+    for (const Group &group : scenario.workload)
+        for (const std::string &name : barrier_names(group.steps)) {
+            std::unique_ptr<Barrier> &barrier = barriers_[name];
+            if (barrier == nullptr)
+                barrier = std::make_unique<Barrier>();
+            barrier->parties += group.threads;
+        }
+}
+
+void World::start_workload()
+{
+    make_barriers();
+    simulator.set_free(false);
+    const sim::Time start = sim::now();
+    if (scenario.stop.simulated_ns != 0)
+        stop_at_ = start + sim::nanoseconds(static_cast<int64_t>(scenario.stop.simulated_ns));
+    const bool warms_up = scenario.warmup.for_ns != 0 || !scenario.warmup.op.empty();
+    if (warms_up)
+        simulator.expect_measurement();
+    begin_measurement();
+    measuring_ = !warms_up;
+
+    groups_.reserve(scenario.workload.size());
+    for (const Group &group : scenario.workload)
+        groups_.push_back({&group, 0, {}});
+    for (GroupState &state : groups_)
+        workers_ += state.group->threads;
+    for (GroupState &state : groups_) {
+        const Group &group = *state.group;
+        for (uint64_t i = 0; i < group.threads; ++i) {
+            sim::ThreadOptions options;
+            options.group = group.name;
+            if (!group.cpus.empty())
+                options.cpus = cpu_set(group.cpus);
+            options.start = start + sim::nanoseconds(static_cast<int64_t>(group.start_ns));
+            simulator.spawn(group.name + "-" + std::to_string(i), options, [this, &state, i] {
+                Worker(*this, state, i, simulator.random(state.group->name, i)).run(state.group->steps);
+                thread_leaves(state);
+            });
+        }
+    }
+    if (scenario.warmup.for_ns != 0) {
+        sim::ThreadOptions options;
+        options.group = "warmup";
+        options.counted = false;
+        options.start = start + sim::nanoseconds(static_cast<int64_t>(scenario.warmup.for_ns));
+        simulator.spawn("warmup", options, [this] {
+            if (workers_ != 0)
+                begin_measurement();
+        });
+    }
+}
+
+void World::begin_measurement()
+{
+    simulator.begin_measurement();
+    measured_from_ = sim::now();
+    measuring_ = true;
+    ++epoch_;
+    for (Tally &tally : tallies)
+        tally = Tally{};
+    next_offset_per_alloc.clear();
+    hold_per_alloc.clear();
+    handed_out.clear();
+    kstats_before_ = kstats();
+}
+
+void World::operation_done(const Step &step)
+{
+    if (!measuring_ && step.operation->name == scenario.warmup.op &&
+        tallies[index_of(step)].count >= scenario.warmup.count)
+        begin_measurement();
+}
+
+void World::allocated(uint64_t object)
+{
+    live.add(object);
+    ++objects_in_use;
+    if (!record_objects_)
+        return;
+    sim::settle(); // the list is in the order of simulated time
+    handed_out.add(object);
+}
+
+void World::thread_leaves(const GroupState &group)
+{
+    for (const std::string &name : barrier_names(group.group->steps)) {
+        Barrier &barrier = *barriers_.at(name);
+        auto held_lock = mutex_enter(barrier.lock);
+        if (--barrier.parties != 0 && barrier.waiting == barrier.parties) {
+            barrier.waiting = 0;
+            ++barrier.generation;
+            dmu::cv_broadcast(barrier.opened);
+        }
+    }
+    sim::settle();
+    if (--workers_ != 0)
+        return;
+    simulator.end_measurement(); // exactly when the last one has finished
+    auto held_lock = mutex_enter(done_lock_);
+    dmu::cv_broadcast(all_done_);
+}
+
+void World::wait_for_workload()
+{
+    auto held_lock = mutex_enter(done_lock_);
+    while (workers_ != 0)
+        dmu::cv_wait(all_done_, done_lock_, sim::WaitKind::other);
+}
+
+void World::stop()
+{
+    while (!held.empty()) {
+        dmu::dmu_tx_ptr tx = std::move(held.begin()->second);
+        held.erase(held.begin());
+        dmu::dmu_tx_commit(std::move(tx));
+    }
+    spa_->spa_stop();
+}
+
+// ---- Worker ----
+
+Worker::Worker(World &world, GroupState &group, uint64_t index, sim::Random random)
+    : world_(world), group_(group), index_(index), random_(random)
+{
+}
+
+uint64_t Worker::value(const Step &step, const Quantity &quantity)
+{
+    try {
+        return quantity.get(*this, world_.scenario.params);
+    } catch (const NumberError &error) {
+        throw InputError(world_.scenario.name.empty() ? "scenario" : world_.scenario.name, {}, step.path, error.what());
+    }
+}
+
+uint64_t Worker::group_number()
+{
+    Round &round = rounds_.empty() ? outside_ : rounds_.back();
+    if (!round.numbered) {
+        sim::settle();
+        round.number = group_.numbers_given++;
+        round.numbered = true;
+    }
+    return round.number;
+}
+
+void Worker::run(const Steps &steps)
+{
+    for (const Step &step : steps) {
+        if (stopping())
+            return;
+        perform(step);
+    }
+}
+
+void Worker::perform(const Step &step)
+{
+    switch (step.kind) {
+    case StepKind::op:
+        step.operation->perform(*this, step);
+        return;
+    case StepKind::repeat:
+        repeat(step);
+        return;
+    case StepKind::choose:
+        choose(step);
+        return;
+    case StepKind::barrier:
+        meet(step);
+        break;
+    case StepKind::sleep:
+        sim::sleep_for(sim::nanoseconds(static_cast<int64_t>(value(step, step.pause))), sim::WaitKind::other);
+        break;
+    case StepKind::think:
+        sim::charge(sim::nanoseconds(static_cast<int64_t>(value(step, step.pause))));
+        break;
+    case StepKind::wait_until:
+        wait_until(step);
+        break;
+    }
+    world_.simulator.progress();
+}
+
+void Worker::repeat(const Step &step)
+{
+    const uint64_t rounds = step.counted ? value(step, step.rounds) : UINT64_MAX;
+    const sim::Time begin = sim::now();
+    const uint64_t visit = step.shared ? visits_[step.id]++ : 0;
+    sim::Time next = begin;
+    rounds_.emplace_back();
+    for (uint64_t i = 0; !stopping(); ++i) {
+        if (step.for_ns != 0 && sim::now() >= begin + sim::nanoseconds(static_cast<int64_t>(step.for_ns)))
+            break;
+        uint64_t index = i;
+        if (step.shared ? !take_shared(step, visit, rounds, index) : i >= rounds)
+            break;
+        if (step.every_ns != 0) {
+            sim::sleep_until(next, sim::WaitKind::other);
+            next = next + sim::nanoseconds(static_cast<int64_t>(step.every_ns));
+        }
+        rounds_.back() = {index, false, 0};
+        run(step.steps);
+    }
+    rounds_.pop_back();
+    world_.simulator.progress();
+}
+
+bool Worker::take_shared(const Step &step, uint64_t visit, uint64_t rounds, uint64_t &index)
+{
+    sim::settle();
+    SharedRounds &shared = group_.shared[step.id];
+    if (visit >= shared.given.size())
+        shared.given.resize(visit + 1);
+    if (shared.given[visit] >= rounds)
+        return false;
+    index = shared.given[visit]++;
+    return true;
+}
+
+void Worker::choose(const Step &step)
+{
+    uint64_t sum = 0;
+    for (const Alternative &alternative : step.alternatives)
+        sum += alternative.weight;
+    uint64_t drawn = random_.below(sum);
+    for (const Alternative &alternative : step.alternatives) {
+        if (drawn < alternative.weight) {
+            run(alternative.steps);
+            return;
+        }
+        drawn -= alternative.weight;
+    }
+    PANIC("choose: a draw above the sum of the weights");
+}
+
+void Worker::meet(const Step &step)
+{
+    Barrier &barrier = world_.barrier(step.barrier);
+    auto held_lock = mutex_enter(barrier.lock);
+    if (++barrier.waiting == barrier.parties) {
+        barrier.waiting = 0;
+        ++barrier.generation;
+        dmu::cv_broadcast(barrier.opened);
+        return;
+    }
+    const uint64_t generation = barrier.generation;
+    while (generation == barrier.generation)
+        dmu::cv_wait(barrier.opened, barrier.lock, sim::WaitKind::other);
+}
+
+void Worker::wait_until(const Step &step)
+{
+    const uint64_t wanted = value(step, step.at_least);
+    while (!stopping()) {
+        sim::settle();
+        if (world_.counter(step.counter) >= wanted)
+            return;
+        sim::sleep_for(sim::nanoseconds(static_cast<int64_t>(step.poll_ns)), sim::WaitKind::other);
+    }
+}
+
+void Worker::finish(const Step &step, const Mark &begin, int error)
+{
+    world_.simulator.progress();
+    const bool whole = begin.epoch == world_.epoch(); // or the measured part began within this operation
+    const sim::Time from = whole ? begin.time : world_.measured_from();
+    Tally &tally = world_.tallies[index_of(step)];
+    tally.latency.add(static_cast<uint64_t>((sim::now() - from).ps));
+    const sim::TimeParts parts = sim::curthread().parts_now();
+    tally.parts += whole ? parts - begin.parts : parts;
+    if (error == 0) {
+        ++tally.count;
+        world_.operation_done(step);
+        return;
+    }
+    ++tally.errors[error];
+    if (step.must) {
+        world_.refusals.push_back({step.path, errno_name(error)});
+        world_.end_run();
+    }
+}
+
+void Worker::wait_for_the_one_alone()
+{
+    sim::sleep_for(sim::nanoseconds(alone_poll_ns), sim::WaitKind::other);
+}
+
+void Worker::begin_alone()
+{
+    sim::settle();
+    while (world_.waiting_alone != 0)
+        wait_for_the_one_alone();
+    ++world_.waiting_alone;
+    while (world_.operations_running != 0)
+        wait_for_the_one_alone();
+}
+
+} // namespace scenarios

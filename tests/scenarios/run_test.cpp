@@ -1,0 +1,213 @@
+// The interpreter does what the script says, counts what it did, and ends when it should.
+#include "tests/scenarios/run_fixture.h"
+
+#include <doctest/doctest.h>
+
+using namespace scenarios;
+using namespace scenarios_test;
+
+TEST_CASE("each object of an alloc is one operation, and objects are recorded in the order handed out")
+{
+    const RunResult result = run_steps(R"({"op": "alloc", "count": 100})");
+    CHECK(result.end == End::completed);
+    CHECK(result.complete);
+    CHECK(count(result, "alloc") == 100);
+    CHECK(objects(result) == "1..100/1");
+    CHECK(result.allocator.objects_in_use == 100);
+    CHECK(result.counters.at("dmu_object_alloc") == 100);
+    CHECK(rows(result, "dnode_hold_impl per dmu_object_alloc") == "2:100");
+    CHECK(result.simulated_ps > 0);
+}
+
+TEST_CASE("calls grow as the exact law says when everything is allocated in one txg")
+{
+    // B = 3 boundaries after the first: 4096 * B(B+1)/2 visits, (B+1)(B+2)/2 searches, two holds an allocation.
+    const RunResult result = run_text(open_scenario("alloc-one-txg").root.dump(), {"params.objects=16384"});
+    CHECK(result.counters.at("dnode_next_offset") == 24576 + 10);
+    CHECK(result.counters.at("dnode_hold_impl") == 2 * 16384 + 24576);
+    const RunResult rescan =
+        run_text(open_scenario("alloc-one-txg").root.dump(), {"params.objects=16384", "code.object_alloc=rescan"});
+    CHECK(rescan.counters.at("dnode_next_offset") == 4);
+    CHECK(rescan.counters.at("dnode_hold_impl") == 2 * 16384);
+}
+
+TEST_CASE("setup takes no simulated time and is not counted")
+{
+    const RunResult result = run_text(
+        R"({"setup": [{"op": "alloc", "count": 50}], "record": ["objects"], "workload": [{"steps": [{"op": "alloc", "count": 3}]}]})");
+    const RunResult alone = run_text(R"({"workload": [{"steps": [{"op": "alloc", "count": 3}]}]})");
+    CHECK(count(result, "alloc") == 3);
+    CHECK(objects(result) == "51..53/1");
+    CHECK(result.allocator.objects_in_use == 53);
+    CHECK(result.counters.at("dmu_object_alloc") == 3);
+    CHECK(result.simulated_ps < 2 * alone.simulated_ps);
+}
+
+TEST_CASE("frees choose among the live objects, listed ones are taken as they stand")
+{
+    const RunResult result = run_steps(R"({"op": "alloc", "count": 20}, {"op": "free", "which": "every", "stride": 5},
+        {"op": "free", "which": "first", "count": 2}, {"op": "free", "objects": [1, [10, 8, -2]]}, {"op": "sync"})");
+    CHECK(result.end == End::completed);
+    CHECK(count(result, "free") == 4 + 2 + 2);    // 1 is gone already
+    CHECK(errors(result, "free", "EEXIST") == 1); // freed in a txg that has not synced
+    CHECK(result.allocator.objects_in_use == 12);
+}
+
+TEST_CASE("what is refused is counted by errno, and ends the run only where it must succeed")
+{
+    const RunResult counted = run_steps(R"({"op": "free", "objects": [5]}, {"op": "alloc"})");
+    CHECK(counted.end == End::completed);
+    CHECK(errors(counted, "free", "ENOENT") == 1);
+    CHECK(count(counted, "alloc") == 1);
+
+    const RunResult refused = run_steps(R"({"op": "free", "objects": [5], "must": true}, {"op": "alloc"})");
+    CHECK(refused.end == End::refused);
+    CHECK(refused.ending == "workload.0.steps.0: refused with ENOENT, although it must succeed");
+    CHECK(count(refused, "alloc") == 0);
+}
+
+TEST_CASE("the threads of a group share the rounds of a shared repeat, and do all of the others")
+{
+    const RunResult result = run_steps(
+        R"({"repeat": 10, "shared": true, "steps": [{"op": "alloc"}]}, {"repeat": 2, "steps": [{"op": "sync"}]})", 4);
+    CHECK(count(result, "alloc") == 10);
+    CHECK(count(result, "sync") == 8);
+}
+
+TEST_CASE("a shared repeat inside a repeat begins anew each time")
+{
+    const RunResult result = run_steps(
+        R"({"repeat": 3, "steps": [{"repeat": 5, "shared": true, "steps": [{"op": "alloc"}]}, {"barrier": "b"}]})", 2);
+    CHECK(count(result, "alloc") == 15);
+}
+
+TEST_CASE("nobody passes a barrier before everybody has come, and those who have left are not waited for")
+{
+    const RunResult result = run_text(R"({"workload": [
+        {"name": "slow", "steps": [{"think": "50us"}, {"barrier": "b"}, {"op": "alloc"}]},
+        {"name": "fast", "steps": [{"barrier": "b"}, {"op": "alloc"}, {"barrier": "b"}]}]})");
+    CHECK(result.end == End::completed);
+    CHECK(count(result, "alloc") == 2);
+    CHECK(result.simulated_ps > 50'000'000);
+}
+
+TEST_CASE("a repeat for a time begins no round after it, an open-loop one keeps its distance")
+{
+    const RunResult closed = run_steps(R"({"for": "100us", "steps": [{"sleep": "10us"}, {"op": "alloc"}]})");
+    CHECK(count(closed, "alloc") >= 6);
+    CHECK(count(closed, "alloc") <= 9);
+    const RunResult open = run_steps(R"({"repeat": 5, "every": "1ms", "steps": [{"op": "alloc"}]})");
+    CHECK(count(open, "alloc") == 5);
+    CHECK(open.simulated_ps > 4'000'000'000);
+    CHECK(open.simulated_ps < 4'100'000'000);
+}
+
+TEST_CASE("no operation begins after the stop time, and the measured part ends when the last one has ended")
+{
+    const RunResult result = run_text(
+        R"({"stop": {"simulated": "1ms"}, "workload": [{"threads": 2, "steps": [{"op": "alloc", "count": 1000000}]}]})");
+    CHECK(result.end == End::completed);
+    CHECK(result.simulated_ps >= 1'000'000'000);
+    CHECK(result.simulated_ps < 1'100'000'000);
+    CHECK(count(result, "alloc") > 100);
+}
+
+TEST_CASE("a warmup is run but not counted")
+{
+    const RunResult by_count =
+        run_steps(R"({"op": "alloc", "count": 100})", 1, {"warmup={\"op\": \"alloc\", \"count\": 40}"});
+    CHECK(count(by_count, "alloc") == 60);
+    CHECK(by_count.allocator.objects_in_use == 100);
+    CHECK(by_count.counters.at("dmu_object_alloc") == 60);
+    const RunResult by_time =
+        run_steps(R"({"repeat": 10, "every": "1ms", "steps": [{"op": "alloc"}]})", 1, {"warmup=4500us"});
+    CHECK(count(by_time, "alloc") == 5);
+}
+
+TEST_CASE("a transaction that is held keeps its txg from syncing while the next one runs")
+{
+    const RunResult result = run_steps(R"({"op": "hold_tx"}, {"op": "alloc", "count": 5}, {"op": "quiesce"},
+        {"op": "alloc", "count": 7}, {"op": "release_tx"}, {"op": "sync"})");
+    CHECK(result.end == End::completed);
+    REQUIRE(result.txgs.size() >= 2);
+    CHECK(result.txgs[0].allocated == 5);
+    CHECK(result.txgs[1].allocated == 7);
+    CHECK(errors(run_steps(R"({"op": "release_tx"})"), "release_tx", "ENOENT") == 1);
+    CHECK(errors(run_steps(R"({"op": "hold_tx"}, {"op": "hold_tx"})"), "hold_tx", "EBUSY") == 1);
+    CHECK(errors(run_steps(R"({"op": "hold_tx"}, {"op": "reopen"})"), "reopen", "EBUSY") == 1);
+}
+
+TEST_CASE("two threads that take two locks in opposite order end in a ring that names both")
+{
+    const RunResult result = run_text(open_scenario("two-locks-deadlock").root.dump());
+    CHECK(result.end == End::deadlock);
+    CHECK_FALSE(result.complete);
+    for (const char *part : {"forward-0", "backward-0", "script_lock of a", "script_lock of b"})
+        CHECK(result.ending.find(part) != std::string::npos);
+}
+
+TEST_CASE("a lock that is one's own already, or not, is refused")
+{
+    const RunResult result =
+        run_steps(R"({"op": "lock", "name": "a"}, {"op": "lock", "name": "a"}, {"op": "unlock", "name": "a"},
+        {"op": "unlock", "name": "a"})");
+    CHECK(errors(result, "lock", "EDEADLK") == 1);
+    CHECK(errors(result, "unlock", "EPERM") == 1);
+}
+
+TEST_CASE("waiting until a counter has reached a value")
+{
+    const RunResult result = run_text(R"({"record": ["objects"], "workload": [
+        {"name": "waits", "steps": [{"wait_until": {"counter": "ops.alloc", "at_least": 10, "poll": "1us"}}, {"op": "sync"}]},
+        {"name": "works", "steps": [{"repeat": 20, "steps": [{"op": "alloc"}, {"think": "5us"}]}]}]})");
+    CHECK(result.end == End::completed);
+    CHECK(count(result, "sync") == 1);
+    CHECK_THROWS_AS(run_steps(R"({"wait_until": {"counter": "ops.aloc", "at_least": 1}})"), InputError);
+}
+
+TEST_CASE("alternatives are drawn by weight from the thread's own stream")
+{
+    const RunResult result = run_steps(
+        R"({"repeat": 400, "steps": [{"choose": [{"weight": 3, "steps": [{"op": "alloc"}]}, {"steps": [{"op": "next_offset"}]}, {"weight": 0, "steps": [{"op": "sync"}]}]}]})");
+    CHECK(count(result, "alloc") > 250);
+    CHECK(count(result, "alloc") < 350);
+    CHECK(count(result, "sync") == 0);
+}
+
+TEST_CASE("the objset can be closed and opened again, alone, while others work")
+{
+    const RunResult result = run_steps(
+        R"({"repeat": 50, "steps": [{"op": "alloc"}]}, {"repeat": 1, "shared": true, "steps": [{"op": "reopen"}]},
+        {"repeat": 50, "steps": [{"op": "alloc"}]}, {"op": "evict"}, {"op": "sync"})",
+        4);
+    CHECK(result.end == End::completed);
+    CHECK(count(result, "alloc") == 400);
+    CHECK(count(result, "reopen") == 1);
+    CHECK(result.allocator.objects_in_use == 400);
+}
+
+TEST_CASE("a number that leaves its bounds in some round is the user's mistake")
+{
+    CHECK_THROWS_WITH_AS(run_steps(R"({"repeat": 3, "steps": [{"op": "alloc", "count": "1 - {i}"}]})"),
+                         "t: workload.0.steps.0.steps.0: \"1 - {i}\" is -1 here; allowed is 0 to 1000000000000",
+                         InputError);
+}
+
+TEST_CASE("the parts of every operation's time add up to its latency")
+{
+    const RunResult result = run_steps(R"({"op": "alloc", "count": 200})", 8, {"machine.cpus=2"});
+    const GroupResult &group = result.groups.at(0);
+    const TimeParts &parts = group.parts;
+    CHECK(parts.running + parts.spinning + parts.blocked + parts.cpu_wait + parts.txg_wait + parts.disk <=
+          8 * result.simulated_ps);
+    CHECK(parts.running > 0);
+}
+
+TEST_CASE("the same scenario gives the same digest, another seed of a random script another one")
+{
+    const std::string steps = R"({"repeat": 20, "steps": [{"think": "{rand:1..1000}ns"}, {"op": "alloc"}]})";
+    const RunResult first = run_steps(steps, 4), again = run_steps(steps, 4), other = run_steps(steps, 4, {"seed=2"});
+    CHECK(first.digest == again.digest);
+    CHECK(first.simulated_ps == again.simulated_ps);
+    CHECK(first.digest != other.digest);
+}
