@@ -61,10 +61,9 @@ bool CondVar::timed_wait(Mutex &mutex, Time until, WaitKind kind)
     Thread &self = *hot.thread;
     Scheduler &scheduler = *hot.scheduler;
     self.timed_out = false;
-    scheduler.timers.add(self, until);
-    hot.horizon = std::min(hot.horizon, scheduler.timers.first());
+    scheduler.add_timer(self, until);
     sleep_and_reenter(mutex, kind);
-    scheduler.timers.remove(self);
+    scheduler.remove_timer(self);
     return !self.timed_out;
 }
 
@@ -79,7 +78,7 @@ void CondVar::signal()
     line_.modify();
     Thread &first = *waiters_;
     ring_remove(waiters_, first);
-    hot.scheduler->timers.remove(first);
+    hot.scheduler->remove_timer(first);
     hot.scheduler->wake(first, at);
 }
 
@@ -95,7 +94,7 @@ void CondVar::broadcast()
     while (waiters_ != nullptr) {
         Thread &first = *waiters_;
         ring_remove(waiters_, first);
-        hot.scheduler->timers.remove(first);
+        hot.scheduler->remove_timer(first);
         hot.scheduler->wake(first, at);
     }
 }

@@ -2,13 +2,14 @@
 
 #include "sim/thread.h"
 
+#include <algorithm>
 #include <bit>
 
 namespace sim {
 
 void WinnerTree::resize(uint32_t cpus)
 {
-    leaves_ = std::bit_ceil(cpus);
+    leaves_ = std::max(least_leaves, std::bit_ceil(cpus));
     storage_.assign(size_t{2} * leaves_, never);
     tree_ = storage_.data();
 }

@@ -35,30 +35,48 @@ public:
 
     void set(uint32_t cpu, Key key)
     {
+        Key *const tree = tree_;
         uint32_t i = leaves_ + cpu;
-        tree_[i] = key;
-        while (i > 1) {
-            const Key sibling = tree_[i ^ 1];
+        tree[i] = key;
+        const auto level = [&] {
+            const Key sibling = tree[i ^ 1];
             key = sibling < key ? sibling : key;
             i >>= 1;
-            tree_[i] = key;
-        }
+            tree[i] = key;
+        };
+        level();
+        level();
+        level();
+        level();
+        while (i > 1) [[unlikely]]
+            level();
     }
     Key get(uint32_t cpu) const { return tree_[leaves_ + cpu]; }
     Key first() const { return tree_[1]; }
     // The smallest key of all CPUs but this one.
     Key first_of_others(uint32_t cpu) const
     {
+        const Key *const tree = tree_;
         uint32_t i = leaves_ + cpu;
-        Key least = never;
-        for (; i > 1; i >>= 1) {
-            const Key sibling = tree_[i ^ 1];
+        Key least = tree[i ^ 1];
+        const auto level = [&] {
+            i >>= 1;
+            const Key sibling = tree[i ^ 1];
             least = sibling < least ? sibling : least;
-        }
+        };
+        level();
+        level();
+        level();
+        while (i > 3) [[unlikely]]
+            level();
         return least;
     }
 
 private:
+    // Four levels are written out, so there are always as many: most machines have 9 to 16 CPUs.
+    static constexpr uint32_t least_leaves = 16;
+
+
     uint32_t leaves_ = 1;
     Key *tree_ = nullptr;
     std::vector<Key> storage_;

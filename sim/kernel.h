@@ -78,8 +78,7 @@ inline uint32_t current_cpu() { return cpu_of(hot.key); }
 // REQUIRES: 0 <= length. The running thread computes for this long.
 inline void charge(Duration length)
 {
-    VERIFY(length.ps >= 0);
-    VERIFY(length.ps < limits::charge_ps);
+    VERIFY(static_cast<uint64_t>(length.ps) < static_cast<uint64_t>(limits::charge_ps));
     if (hot.free_running)
         return;
     hot.key += key_span(length);

@@ -47,9 +47,8 @@ void ring_remove(Thread *&first, Thread &thread)
     thread.next = thread.previous = nullptr;
 }
 
-void wait_begins(LockBase &lock, bool wants_write)
+void wait_begins(LockBase &lock, Thread &self, bool wants_write)
 {
-    Thread &self = *hot.thread;
     self.waits_for = &lock;
     self.wants_write = wants_write;
     self.granted = false;
@@ -85,25 +84,26 @@ bool should_spin(const LockBase &lock)
     return !hot.policy->sleeps || lock.owner == nullptr || lock.owner->where == Where::on_cpu;
 }
 
-void wait_spinning(LockBase &lock)
+void spin_or_sleep(LockBase &lock, Thread &self)
 {
-    Thread &self = *hot.thread;
-    ++lock.spinners;
-    hot.scheduler->spinning(self, true);
-    hot.scheduler->give_way(Pending::spin, spin_limit(lock));
+    Scheduler &scheduler = *hot.scheduler;
+    if (should_spin(lock)) {
+        ++lock.spinners;
+        scheduler.spinning(self, true);
+        self.pending = Pending::spin;
+        scheduler.set_leaf(self.cpu, spin_limit(lock));
+    } else {
+        self.woken = false;
+        self.sleep_part = Part::blocked;
+        self.pending = Pending::sleep;
+        scheduler.set_leaf(self.cpu, hot.key + hot.prices.block);
+    }
 }
 
 Key spin_limit(const LockBase &lock)
 {
     const bool limited = hot.policy->sleeps && held_by_readers(lock);
     return limited ? hot.key + hot.prices.block : never;
-}
-
-void wait_sleeping(LockBase &)
-{
-    Thread &self = *hot.thread;
-    self.woken = false;
-    hot.scheduler->sleep(Part::blocked);
 }
 
 void stops_spinning(Thread &thread)
@@ -130,6 +130,7 @@ void grant(LockBase &lock, Thread &thread, Time released, Duration after)
     thread.granted = true;
     LockClassCounts &counts = hot.lock_counts[lock.lock_class];
     ++counts.acquisitions;
+    counts.writes += lock.kind == LockKind::rwlock && thread.wants_write ? 1 : 0;
     if (lock.line != thread.cpu)
         ++counts.owner_changes;
     lock.owner = &thread;
@@ -168,7 +169,7 @@ void take_back_release(LockBase &lock)
     VERIFY(lock.key > hot.key);
     lock.owner = &released_ahead;
     released_ahead.where = Where::on_cpu;
-    hot.scheduler->timers.add_release(lock, lock.key);
+    hot.scheduler->add_release(lock, lock.key);
 }
 
 void pass_on(LockBase &lock)

@@ -49,13 +49,14 @@ void ring_append(Thread *&first, Thread &thread);
 void ring_prepend(Thread *&first, Thread &thread);
 void ring_remove(Thread *&first, Thread &thread);
 
-// ---- the accounts of one wait, for the running thread ----
-void wait_begins(LockBase &lock, bool wants_write);
+// ---- one wait ----
+
+// Opens its account. `self` is next: its key is the clock.
+void wait_begins(LockBase &lock, Thread &self, bool wants_write);
+// Its CPU spins for the lock, or pays for going to sleep, as the policy says. REQUIRES: it is next, and in the ring.
+void spin_or_sleep(LockBase &lock, Thread &self);
+// Closes the account of the running thread.
 void wait_ends(LockBase &lock);
-// Spins on its CPU or sleeps, as the policy says, until it is granted the lock or should try again.
-// REQUIRES: it is in the ring.
-void wait_spinning(LockBase &lock);
-void wait_sleeping(LockBase &lock);
 bool should_spin(const LockBase &lock);
 // Which readers hold a lock is not known, so whether all of them run is not either: a waiter for readers spins for as long
 // as going to sleep takes, and then sleeps. The CPU bits mean nothing.
@@ -90,8 +91,7 @@ void announce_hold(const LockBase &lock, int64_t from_ps, int64_t until_ps);
 // One more event in the running thread's history.
 inline void digest_event(Thread &thread, uint64_t what)
 {
-    thread.digest = (thread.digest ^ what) * 0x9e3779b97f4a7c15ull;
-    thread.digest ^= thread.digest >> 29;
+    thread.digest = (thread.digest + what) * 0x9e3779b97f4a7c15ull;
 }
 
 inline void count_hold(const LockBase &lock)

@@ -80,7 +80,7 @@ void Simulator::begin_measurement()
     call_tree_.clear_counts();
     for (size_t i = 0; i < holds_.size(); ++i) {
         holds_[i].clear();
-        lock_counts_[i].acquisitions = lock_counts_[i].owner_changes = 0;
+        lock_counts_[i].acquisitions = lock_counts_[i].owner_changes = lock_counts_[i].writes = 0;
         const uint64_t labels = statistics_.waits[i].labels;
         statistics_.waits[i] = LockClassWaits{};
         statistics_.waits[i].labels = labels;

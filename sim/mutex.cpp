@@ -12,12 +12,80 @@ Mutex::~Mutex()
 
 void Mutex::enter_slow()
 {
-    VERIFY(owner != hot.thread);
-    settle();
-    if (owner == nullptr && key <= hot.key)
+    Thread &self = *hot.thread;
+    VERIFY(owner != &self);
+    if (hot.key >= hot.horizon) {
+        // Its turn comes later. The dispatcher tries in its place, and comes back only when it can have the mutex.
+        self.wants = this;
+        hot.scheduler->give_way(Pending::acquire, hot.key);
+        if (self.waits_for == nullptr) {
+            take();
+            return;
+        }
+    } else if (owner == nullptr && key <= hot.key) {
         take();
-    else
-        contend();
+        return;
+    } else {
+        self.node = hot.node;
+        line_up(self);
+        hot.scheduler->dispatch();
+    }
+
+    while (!self.granted) {
+        if (self.next != nullptr && !hot.policy->keeps_turn)
+            ring_remove(waiters, self);
+        if (owner == nullptr && key <= hot.key) {
+            self.slept = false;
+            wait_ends(*this);
+            take();
+            return;
+        }
+        line_up(self);
+        hot.scheduler->dispatch();
+    }
+    self.slept = false;
+    wait_ends(*this);
+}
+
+bool Mutex::attempt(Thread &thread)
+{
+    Mutex &mutex = *thread.wants;
+    if (mutex.owner == nullptr && mutex.key <= hot.key)
+        return true;
+    mutex.line_up(thread);
+    return false;
+}
+
+// Spinners stand before sleepers, so that the one to serve is found at once; where turns are kept, all stand in the order
+// they came.
+void Mutex::line_up(Thread &self)
+{
+    if (owner == nullptr)
+        take_back_release(*this);
+    if (self.waits_for == nullptr)
+        wait_begins(*this, self, true);
+
+    const LockPolicy &policy = *hot.policy;
+    if (self.next == nullptr) {
+        Thread *at = waiters;
+        if (should_spin(*this)) {
+            if (policy.keeps_turn || at == nullptr || at->previous->pending == Pending::spin) {
+                ring_append(waiters, self);
+            } else if (at->pending != Pending::spin) {
+                ring_prepend(waiters, self);
+            } else {
+                while (at->pending == Pending::spin)
+                    at = at->next;
+                ring_append(at, self); // before `at`
+            }
+        } else if (self.slept) {
+            ring_prepend(waiters, self);
+        } else {
+            ring_append(waiters, self);
+        }
+    }
+    self.slept = self.slept || !should_spin(*this);
+    spin_or_sleep(*this, self);
 }
 
 bool Mutex::try_enter()
@@ -36,59 +104,6 @@ bool Mutex::held_by_anyone() const
 {
     settle();
     return owner != nullptr || key > hot.key;
-}
-
-void Mutex::contend()
-{
-    if (owner == nullptr)
-        take_back_release(*this);
-    wait_begins(*this, true);
-
-    Thread &self = *hot.thread;
-    const LockPolicy &policy = *hot.policy;
-    for (;;) {
-        if (should_spin(*this)) {
-            // Spinners stand before sleepers, so that the one to serve is found at once; where turns are kept, all stand
-            // in the order they came.
-            if (self.next == nullptr) {
-                Thread *at = waiters;
-                if (!policy.keeps_turn && at != nullptr && at->previous->pending != Pending::spin) {
-                    if (at->pending != Pending::spin)
-                        ring_prepend(waiters, self);
-                    else {
-                        while (at->pending == Pending::spin)
-                            at = at->next;
-                        ring_append(at, self); // before `at`
-                    }
-                } else {
-                    ring_append(waiters, self);
-                }
-            }
-            wait_spinning(*this);
-        } else {
-            if (self.slept)
-                ring_prepend(waiters, self);
-            else
-                ring_append(waiters, self);
-            wait_sleeping(*this);
-            self.slept = true;
-        }
-        if (self.granted)
-            break;
-        if (self.next != nullptr && !policy.keeps_turn)
-            ring_remove(waiters, self);
-        if (owner == nullptr) {
-            if (key <= hot.key) {
-                self.slept = false;
-                wait_ends(*this);
-                take();
-                return;
-            }
-            take_back_release(*this);
-        }
-    }
-    self.slept = false;
-    wait_ends(*this);
 }
 
 void Mutex::exit_slow()

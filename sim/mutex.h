@@ -68,7 +68,8 @@ private:
     }
     void enter_slow();
     void exit_slow();
-    void contend();
+    static bool attempt(Thread &thread); // it is next; true: it may take the mutex it wants
+    void line_up(Thread &self);
     void pass_on_mutex();
 };
 

@@ -82,14 +82,13 @@ void RwLock::contend(bool write)
 {
     if (owner == nullptr && key > hot.key)
         take_back_release(*this);
-    wait_begins(*this, write);
     Thread &self = *hot.thread;
+    self.node = hot.node;
+    wait_begins(*this, self, write);
     ring_append(waiters, self);
     while (!self.granted) {
-        if (should_spin(*this))
-            wait_spinning(*this);
-        else
-            wait_sleeping(*this);
+        spin_or_sleep(*this, self);
+        hot.scheduler->dispatch();
     }
     wait_ends(*this);
 }

@@ -1,6 +1,6 @@
 #include "sim/scheduler.h"
 
-#include "sim/lock.h"
+#include "sim/mutex.h"
 #include "sim/observer.h"
 #include "sim/simulator.h"
 
@@ -48,33 +48,27 @@ void Scheduler::dispatch()
         if ((++decisions & 0xffff) == 0) [[unlikely]]
             hot.simulator->check_progress();
         const Key key = tree_.first();
-        const Key timer = timers.first();
-        if (std::min(key, timer) >= stop_key || stop_now) [[unlikely]] {
+        if (key >= attention_) [[unlikely]] {
+            if (attend())
+                continue;
             run_until_base();
             return;
         }
-        if (timer <= key) [[unlikely]] {
-            fire_timer();
-            continue;
-        }
         const uint32_t cpu = cpu_of(key);
         Cpu &c = cpus_[cpu];
-        if (key == c.slice_end && key < c.target) [[unlikely]] {
+        if (key != c.target) [[unlikely]] {
             slice_ended(cpu, key);
             continue;
         }
-        Thread *thread = c.thread;
+        Thread *const thread = c.thread;
         hot.key = key;
         hot.thread = thread;
-        if (thread->pending == Pending::sleep && !leave_cpu(*thread, key))
-            continue;
-        if (thread->pending == Pending::spin) {
-            go_to_sleep(*thread, key);
-            continue;
+        if (thread->pending != Pending::resume) {
+            if (!goes_on(*thread))
+                continue;
+            thread->pending = Pending::resume;
         }
-        thread->pending = Pending::resume;
-
-        hot.horizon = std::min({tree_.first_of_others(cpu), timer, c.slice_end});
+        hot.horizon = std::min({tree_.first_of_others(cpu), attention_, c.slice_end});
         hot.release_ahead = std::min(release_limit, c.slice_end);
         if (thread != me) {
             ++switches;
@@ -85,6 +79,33 @@ void Scheduler::dispatch()
         }
         return;
     }
+}
+
+// What the CPU of a waiting thread does in its place. False: the thread still waits.
+bool Scheduler::goes_on(Thread &thread)
+{
+    switch (thread.pending) {
+    case Pending::acquire:
+        return Mutex::attempt(thread);
+    case Pending::sleep:
+        return leave_cpu(thread, hot.key);
+    case Pending::spin:
+        go_to_sleep(thread, hot.key);
+        return false;
+    case Pending::resume:
+        break;
+    }
+    return true;
+}
+
+// A timer, or the end: false. A key of `never` is both: there is nothing left to do.
+bool Scheduler::attend()
+{
+    const Key timer = timers_.first();
+    if (stop_now_ || std::min(timer, tree_.first()) >= stop_key_)
+        return false;
+    fire_timer();
+    return true;
 }
 
 // Nothing can happen any more, or nothing may: back to whoever called run().
@@ -106,12 +127,13 @@ void Scheduler::give_way(Pending pending, Key target)
 
 void settle_slow()
 {
-    hot.scheduler->give_way(Pending::resume, hot.key);
+    hot.scheduler->let_others_first();
 }
 
 void Scheduler::fire_timer()
 {
-    const Timers::Entry entry = timers.pop();
+    const Timers::Entry entry = timers_.pop();
+    note_attention();
     hot.key = entry.key;
     if (entry.release != nullptr) {
         pass_on(*entry.release);
@@ -361,8 +383,7 @@ void sleep_until(Time until, WaitKind kind)
     const Time from = now();
     self.woken = false;
     self.timed_out = false;
-    hot.scheduler->timers.add(self, until);
-    hot.horizon = std::min(hot.horizon, hot.scheduler->timers.first());
+    hot.scheduler->add_timer(self, until);
     hot.scheduler->sleep(parts[static_cast<size_t>(kind)]);
     if (Observer *observer = hot.simulator->observer())
         observer->slept(self, from, now(), *hot.node);

@@ -15,6 +15,7 @@
 #include "sim/kernel.h"
 #include "sim/thread.h"
 
+#include <algorithm>
 #include <deque>
 #include <vector>
 
@@ -28,6 +29,12 @@ public:
 
     // Its leaf and `pending` say what it waits for.
     void dispatch();
+    // Returns when nobody else comes first.
+    void let_others_first()
+    {
+        set_leaf(current_cpu(), hot.key);
+        dispatch();
+    }
     // The same after giving `pending` and the time at which it wants to go on.
     void give_way(Pending pending, Key target);
     // Pays for going to sleep and sleeps until woken. The caller has cleared `woken` before anybody could wake it.
@@ -64,19 +71,44 @@ public:
     uint32_t make_run_queue(const CpuSet &cpus, const CpuSet *&stored);
     void run_free(bool yes); // slices neither end nor matter while nothing costs time
 
-    Timers timers;
+    void add_timer(Thread &thread, Time at)
+    {
+        timers_.add(thread, at);
+        note_attention();
+        hot.horizon = std::min(hot.horizon, attention_);
+    }
+    void add_release(LockBase &lock, Key at)
+    {
+        timers_.add_release(lock, at);
+        note_attention();
+    }
+    void remove_timer(Thread &thread)
+    {
+        timers_.remove(thread);
+        note_attention();
+    }
+    void stop_at(Key key)
+    {
+        stop_key_ = key;
+        note_attention();
+    }
+    // No decision is made any more.
+    void stop_now(bool yes)
+    {
+        stop_now_ = yes;
+        note_attention();
+    }
+    Key stop_key() const { return stop_key_; }
+
     const Machine *machine = nullptr;
     Thread *boot = nullptr; // stands for whoever called Simulator::run()
     Key release_limit = 0;  // no release ahead of time from here on
-    Key stop_key = never;   // the run ends here
     uint64_t live = 0;      // threads that have not returned
     uint64_t decisions = 0;
     uint64_t decisions_at_progress = 0;
     uint64_t switches = 0;
-    bool stop_now = false;
-
     std::vector<Cpu> &cpus() { return cpus_; }
-    bool something_to_do() const { return tree_.first() != never || !timers.empty(); }
+    bool something_to_do() const { return tree_.first() != never || !timers_.empty(); }
 
 private:
     struct RunQueue {
@@ -87,7 +119,10 @@ private:
     void slice_ended(uint32_t cpu, Key at);
     bool leave_cpu(Thread &thread, Key at);
     void go_to_sleep(Thread &spinner, Key at);
+    bool attend();
+    bool goes_on(Thread &thread);
     void fire_timer();
+    void note_attention() { attention_ = stop_now_ ? 0 : std::min(timers_.first(), stop_key_); }
     void pick(uint32_t cpu, Time at);
     void place(uint32_t cpu, Thread &thread, Time at, Key latency, Key switching);
     void enqueue(Thread &thread);
@@ -95,6 +130,10 @@ private:
 
     WinnerTree tree_;
     std::vector<Cpu> cpus_;
+    Key attention_ = never; // the first key at which something other than a CPU comes: a timer, the end
+    Key stop_key_ = never;
+    bool stop_now_ = false;
+    Timers timers_;
     std::deque<RunQueue> queues_;
     CpuSet idle_;
     CpuSet spinning_;

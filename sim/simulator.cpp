@@ -137,8 +137,7 @@ Thread &Simulator::spawn(std::string name, ThreadOptions options, std::function<
     thread.fiber.start(thread.stack, thread_entry, &thread);
     ++scheduler_->live;
     if (options.start > now()) {
-        scheduler_->timers.add(thread, options.start);
-        hot.horizon = std::min(hot.horizon, scheduler_->timers.first());
+        scheduler_->add_timer(thread, options.start);
     } else {
         thread.fresh = false;
         scheduler_->ready(thread, now(), true);
@@ -187,7 +186,7 @@ End Simulator::run()
 {
     VERIFY(!running_);
     running_ = true;
-    hot.scheduler->stop_now = false;
+    scheduler_->stop_now(false);
     set_prices();
     const Key from = hot.key;
     hot.thread = boot_.get();
@@ -203,8 +202,8 @@ End Simulator::run()
     hot.key = last;
     hot.horizon = never;
     if (end_.ending == Ending::finished && scheduler_->live > 0) {
-        if (scheduler_->stop_key != never && scheduler_->something_to_do()) {
-            hot.key = scheduler_->stop_key;
+        if (scheduler_->stop_key() != never && scheduler_->something_to_do()) {
+            hot.key = scheduler_->stop_key();
             end_ = {Ending::stopped, "the time set for the end has come", {}};
         } else {
             end_ = {Ending::deadlock, stuck_text(), {}};
@@ -233,13 +232,13 @@ void Simulator::stop(Ending ending, std::string text)
         end_.ending = ending;
         end_.text = std::move(text);
     }
-    scheduler_->stop_now = true;
+    scheduler_->stop_now(true);
     hot.horizon = 0;
 }
 
 void Simulator::stop_at(Time at)
 {
-    scheduler_->stop_key = key_of(at, 0);
+    scheduler_->stop_at(key_of(at, 0));
     set_release_limit();
 }
 
@@ -253,7 +252,7 @@ void Simulator::set_release_ahead(bool yes)
 void Simulator::set_release_limit()
 {
     const bool allowed = release_ahead_ && !free_ && !measurement_pending_;
-    scheduler_->release_limit = allowed ? scheduler_->stop_key : 0;
+    scheduler_->release_limit = allowed ? scheduler_->stop_key() : 0;
     hot.release_ahead = std::min(hot.release_ahead, scheduler_->release_limit);
 }
 

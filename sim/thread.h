@@ -18,6 +18,7 @@
 namespace sim {
 
 struct LockBase;
+class Mutex;
 struct Thread;
 
 // Where a thread's time goes; at any instant exactly one of these, so the parts add up to its age.
@@ -88,6 +89,7 @@ struct Thread {
     uint32_t id = 0;
 
     // ---- waiting for a lock ----
+    Mutex *wants = nullptr; // its next attempt is the dispatcher's
     LockBase *waits_for = nullptr;
     const void *waits_on = nullptr; // a condition variable
     const WaitReason *reason = nullptr; // of that wait

@@ -83,7 +83,7 @@ std::string Simulator::path_text(const CallNode *node) const
 
 std::string Simulator::waiting_text(const Thread &thread) const
 {
-    const CallNode *node = &thread == hot.thread ? hot.node : thread.node;
+    const CallNode *node = thread.node;
     std::string text = "thread " + thread.name;
     if (thread.waits_for != nullptr && !thread.granted) {
         const LockBase &lock = *thread.waits_for;

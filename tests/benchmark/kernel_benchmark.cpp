@@ -18,10 +18,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <deque>
 #include <string>
 #include <time.h>
 #include <unistd.h>
+#include <vector>
 
 using namespace sim;
 
@@ -60,11 +60,20 @@ struct Generator {
     }
 };
 
+struct BenchMutex : Mutex {
+    BenchMutex() : Mutex(0) {}
+};
+struct BenchRwLock : RwLock {
+    BenchRwLock() : RwLock(0) {}
+};
+
 struct Places {
-    std::deque<Mutex> mutexes;
-    std::deque<RwLock> rwlocks;
-    std::deque<CondVar> condvars;
-    std::deque<Atomic<uint64_t>> atomics;
+    std::vector<BenchMutex> mutexes;
+    std::vector<BenchRwLock> rwlocks;
+    std::vector<CondVar> condvars;
+    std::vector<Atomic<uint64_t>> atomics;
+
+    explicit Places(size_t locks) : mutexes(locks), rwlocks(locks), condvars(locks), atomics(locks) {}
 };
 
 struct Recorder final : Observer {
@@ -197,14 +206,8 @@ int main(int count, char **arguments)
     Simulator simulator(machine, {functions, lock_classes}, 1, work.record ? &recorder : nullptr);
     simulator.set_release_ahead(!work.wait_turn);
 
-    Places places;
     const uint64_t locks = work.locks > 0 && work.primitive != "condvar" ? work.locks : work.threads;
-    for (uint64_t i = 0; i < locks; ++i) {
-        places.mutexes.emplace_back(uint16_t{0});
-        places.rwlocks.emplace_back(uint16_t{0});
-        places.condvars.emplace_back();
-        places.atomics.emplace_back();
-    }
+    Places places(locks);
     std::vector<uint64_t> turn(work.threads);
     const uint64_t before = resident_bytes();
     for (uint64_t id = 0; id < work.threads; ++id)
