@@ -11,13 +11,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#ifndef __has_feature
-#define __has_feature(x) 0
-#endif
-#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#ifdef SIM_ASAN
 #include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
-#define SIM_ASAN 1
 #endif
 
 namespace sim {
@@ -31,12 +27,8 @@ constexpr size_t colours = 8;
 constexpr size_t colour_bytes = 448;
 constexpr size_t guarded_stride = limits::guarded_stack_bytes + page;
 constexpr size_t unguarded_stride = limits::unguarded_stack_bytes + page;
-constexpr uint64_t canary_value = 0x6b1ad5c3f0e2974dull;
 static_assert((guarded_stride / page) % 2 == 1, "an even stride puts every stack on the same cache sets");
 static_assert((unguarded_stride / page) % 2 == 1);
-
-// What a guarded stack's canary pointer points to: always intact.
-uint64_t no_canary = canary_value;
 
 char *map(size_t bytes)
 {
@@ -45,21 +37,6 @@ char *map(size_t bytes)
         throw LimitReached("no memory for the stack of another simulated thread (mmap of " + std::to_string(bytes) +
                            " bytes failed)");
     return static_cast<char *>(mapped);
-}
-
-[[noreturn]] void stack_overrun()
-{
-    // The neighbour's frames are gone: nothing that unwinds or formats can be trusted.
-    static const char text[] = "dmusim: a simulated thread ran over the end of its stack\n";
-    (void)!write(2, text, sizeof text - 1);
-    abort();
-}
-
-// The exceptions in flight belong to the running stack. The address is constant: one host thread runs everything.
-void *exception_globals()
-{
-    static void *const globals = abi::__cxa_get_globals();
-    return globals;
 }
 
 #ifdef SIM_ASAN
@@ -123,66 +100,81 @@ void StackPool::give_back(const Stack &stack)
     free_.push_back(stack);
 }
 
-// What runs first on a new stack: the other half of the switch that led here.
+void stack_overrun()
+{
+    // The neighbour's frames are gone: nothing that unwinds or formats can be trusted.
+    static const char text[] = "dmusim: a simulated thread ran over the end of its stack\n";
+    (void)!write(2, text, sizeof text - 1);
+    abort();
+}
+
+// What runs first on a new stack, and both halves of the library's switch.
 struct FiberEntry {
-    static inline Fiber *next = nullptr;
+    [[noreturn]] static void enter()
+    {
+        Fiber &self = *Fiber::entering;
+        self.entry_(self.argument_);
+        abort(); // entry must not return
+    }
+
+    [[noreturn]] static void enter_by_library(context::transfer_t from)
+    {
+        arrive(*Fiber::entering, from);
+        enter();
+    }
 
     static void arrive([[maybe_unused]] Fiber &self, context::transfer_t from)
     {
-        static_cast<Fiber *>(from.data)->context_ = from.fctx;
+        Fiber &left = *static_cast<Fiber *>(from.data);
+        left.context_ = from.fctx;
 #ifdef SIM_ASAN
         const void *left_bottom = nullptr;
         size_t left_bytes = 0;
         __sanitizer_finish_switch_fiber(self.fake_stack_, &left_bottom, &left_bytes);
-        if (static_cast<Fiber *>(from.data)->stack_.top == nullptr) {
+        if (left.stack_.top == nullptr) {
             process_stack_bottom = left_bottom;
             process_stack_bytes = left_bytes;
         }
 #endif
     }
 
-    [[noreturn]] static void enter(context::transfer_t from)
-    {
-        Fiber &self = *next;
-        arrive(self, from);
-        self.entry_(self.argument_);
-        abort(); // entry must not return
-    }
-
-    static void leave([[maybe_unused]] void **fake_stack, [[maybe_unused]] const Fiber &to)
+    static void leave([[maybe_unused]] Fiber &self, [[maybe_unused]] const Fiber &to)
     {
 #ifdef SIM_ASAN
         if (to.stack_.top == nullptr)
-            __sanitizer_start_switch_fiber(fake_stack, process_stack_bottom, process_stack_bytes);
+            __sanitizer_start_switch_fiber(&self.fake_stack_, process_stack_bottom, process_stack_bytes);
         else
-            __sanitizer_start_switch_fiber(fake_stack, to.stack_.bottom,
+            __sanitizer_start_switch_fiber(&self.fake_stack_, to.stack_.bottom,
                                            static_cast<size_t>(to.stack_.top - to.stack_.bottom));
 #endif
     }
 };
 
+void Fiber::switch_by_library(Fiber &next)
+{
+    FiberEntry::leave(*this, next);
+    const context::transfer_t from = context::jump_fcontext(next.context_, this);
+    FiberEntry::arrive(*this, from);
+}
+
 void Fiber::start(const Stack &stack, void (*entry)(void *), void *argument)
 {
+    static_assert(sizeof(Exceptions) == 16);
+    exceptions_in_flight = reinterpret_cast<Exceptions *>(abi::__cxa_get_globals());
     stack_ = stack;
     entry_ = entry;
     argument_ = argument;
-    char *top = stack.top - (stack.slot % colours) * colour_bytes;
-    context_ = context::make_fcontext(top, static_cast<size_t>(top - stack.bottom), FiberEntry::enter);
+    const size_t colour = (stack.slot % colours) * colour_bytes;
+    char *top = reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(stack.top - colour) & ~uintptr_t{15});
+#ifdef SIM_OWN_SWITCH
+    // As if enter() had been called: a return address, here none, lies below an aligned stack pointer.
+    top -= sizeof(void *);
+    *reinterpret_cast<void **>(top) = nullptr;
+    registers_ = {top, reinterpret_cast<void *>(&FiberEntry::enter), nullptr, nullptr};
+#else
+    context_ = context::make_fcontext(top, static_cast<size_t>(top - stack.bottom), FiberEntry::enter_by_library);
     VERIFY(context_ != nullptr);
-}
-
-void Fiber::switch_to(Fiber &next)
-{
-    if (stack_.top != nullptr && *stack_.canary != canary_value) [[unlikely]]
-        stack_overrun();
-
-    auto *globals = static_cast<Exceptions *>(exception_globals());
-    exceptions_ = *globals;
-    *globals = next.exceptions_;
-    FiberEntry::next = &next;
-    FiberEntry::leave(&fake_stack_, next);
-    const context::transfer_t from = context::jump_fcontext(next.context_, this);
-    FiberEntry::arrive(*this, from);
+#endif
 }
 
 } // namespace sim

@@ -1,24 +1,42 @@
 // One stack to run on, and the switch from one to another.
 //
-// fiber.cpp is the only file that names Boost.Context. It uses the plain fcontext switch, which saves registers and nothing
-// else, and adds the two things that C++ needs on top: the exceptions being handled belong to a stack (otherwise a switch
-// inside a catch block is a use after free that a plain run hides), and the address sanitizer has to be told which stack is
-// in use.
+// On x86-64 the switch is our own (fiber_switch.h). Elsewhere, and under the address sanitizer, which has to be told which
+// stack is in use, it is Boost.Context's plain fcontext switch; fiber.cpp is the only file that names it. Either way one
+// thing has to be added for C++: the exceptions being handled belong to a stack. Otherwise a switch inside a catch block is
+// a use after free that a plain run hides.
 //
 // Stacks have an odd stride in pages and start at one of eight offsets within a page, so that the frames of many threads do
 // not all fall on the same cache sets.
 #pragma once
 
+#include "sim/fiber_switch.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#ifndef __has_feature
+#define __has_feature(x) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || __has_feature(address_sanitizer)
+#define SIM_ASAN 1
+#endif
+#if defined(__x86_64__) && !defined(SIM_ASAN)
+#define SIM_OWN_SWITCH 1
+#endif
+
 namespace sim {
+
+// What the word next to an unguarded stack holds; a guarded stack's pointer leads to a word of that value.
+inline constexpr uint64_t canary_value = 0x6b1ad5c3f0e2974dull;
+inline uint64_t no_canary = canary_value;
+
+[[noreturn]] void stack_overrun();
 
 struct Stack {
     char *top = nullptr;
     char *bottom = nullptr;
-    uint64_t *canary = nullptr; // the word below `bottom`; a running over destroys it first
+    uint64_t *canary = &no_canary; // the word below `bottom`; a running over destroys it first
     uint32_t slot = 0;
 };
 
@@ -56,7 +74,19 @@ public:
     // `entry` is called with `argument` at the first switch to this fiber; it must not return.
     void start(const Stack &stack, void (*entry)(void *), void *argument);
     // Goes on in `next`; returns when somebody switches back to this one. REQUIRES: this one is running.
-    void switch_to(Fiber &next);
+    void switch_to(Fiber &next)
+    {
+        if (*stack_.canary != canary_value) [[unlikely]]
+            stack_overrun();
+        exceptions_ = *exceptions_in_flight;
+        *exceptions_in_flight = next.exceptions_;
+        entering = &next;
+#ifdef SIM_OWN_SWITCH
+        switch_registers(&registers_, &next.registers_);
+#else
+        switch_by_library(next);
+#endif
+    }
 
     const Stack &stack() const { return stack_; }
 
@@ -65,10 +95,17 @@ private:
 
     struct Exceptions { // __cxa_eh_globals of the Itanium ABI
         void *caught = nullptr;
-        unsigned int uncaught = 0;
+        uint64_t uncaught = 0;
     };
 
-    void *context_ = nullptr;
+    void switch_by_library(Fiber &next);
+
+    // The exceptions in flight of whoever runs; at one address, since one host thread runs everything.
+    static inline Exceptions *exceptions_in_flight = nullptr;
+    static inline Fiber *entering = nullptr;
+
+    SavedRegisters registers_;
+    void *context_ = nullptr; // Boost.Context's
     Exceptions exceptions_;
     Stack stack_;
     void (*entry_)(void *) = nullptr;

@@ -17,12 +17,13 @@ void Mutex::enter_slow()
     if (hot.key >= hot.horizon) {
         // Its turn comes later. The dispatcher tries in its place, and comes back only when it can have the mutex.
         self.wants = this;
-        hot.scheduler->give_way(Pending::acquire, hot.key);
-        if (self.waits_for == nullptr) {
+        self.pending = Pending::acquire;
+        hot.scheduler->let_others_first();
+        if (self.waits_for == nullptr) [[likely]] {
             take();
             return;
         }
-    } else if (owner == nullptr && key <= hot.key) {
+    } else if (is_free()) {
         take();
         return;
     } else {
@@ -30,11 +31,16 @@ void Mutex::enter_slow()
         line_up(self);
         hot.scheduler->dispatch();
     }
+    wait_out(self);
+}
 
+// It comes back from waiting, with the mutex or to try once more.
+void Mutex::wait_out(Thread &self)
+{
     while (!self.granted) {
         if (self.next != nullptr && !hot.policy->keeps_turn)
             ring_remove(waiters, self);
-        if (owner == nullptr && key <= hot.key) {
+        if (is_free()) {
             self.slept = false;
             wait_ends(*this);
             take();
@@ -45,15 +51,6 @@ void Mutex::enter_slow()
     }
     self.slept = false;
     wait_ends(*this);
-}
-
-bool Mutex::attempt(Thread &thread)
-{
-    Mutex &mutex = *thread.wants;
-    if (mutex.owner == nullptr && mutex.key <= hot.key)
-        return true;
-    mutex.line_up(thread);
-    return false;
 }
 
 // Spinners stand before sleepers, so that the one to serve is found at once; where turns are kept, all stand in the order
@@ -92,7 +89,7 @@ bool Mutex::try_enter()
 {
     VERIFY(owner != hot.thread);
     settle();
-    if (owner == nullptr && key <= hot.key) {
+    if (is_free()) {
         take();
         return true;
     }
@@ -103,7 +100,7 @@ bool Mutex::try_enter()
 bool Mutex::held_by_anyone() const
 {
     settle();
-    return owner != nullptr || key > hot.key;
+    return !is_free();
 }
 
 void Mutex::exit_slow()

@@ -21,7 +21,7 @@ public:
     // REQUIRES: the running thread does not hold it.
     void enter()
     {
-        if (hot.key < hot.horizon && owner == nullptr && key <= hot.key) [[likely]]
+        if (hot.key < hot.horizon && is_free()) [[likely]]
             take();
         else
             enter_slow();
@@ -68,8 +68,10 @@ private:
     }
     void enter_slow();
     void exit_slow();
-    static bool attempt(Thread &thread); // it is next; true: it may take the mutex it wants
+    // To whoever is next.
+    bool is_free() const { return owner == nullptr && key <= hot.key; }
     void line_up(Thread &self);
+    void wait_out(Thread &self);
     void pass_on_mutex();
 };
 

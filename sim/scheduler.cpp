@@ -45,8 +45,8 @@ void Scheduler::dispatch()
     Thread *const me = hot.thread;
     me->node = hot.node;
     for (;;) {
-        if ((++decisions & 0xffff) == 0) [[unlikely]]
-            hot.simulator->check_progress();
+        if (--until_check_ == 0) [[unlikely]]
+            check_progress();
         const Key key = tree_.first();
         if (key >= attention_) [[unlikely]] {
             if (attend())
@@ -63,7 +63,13 @@ void Scheduler::dispatch()
         Thread *const thread = c.thread;
         hot.key = key;
         hot.thread = thread;
-        if (thread->pending != Pending::resume) {
+        if (thread->pending == Pending::acquire) {
+            if (!thread->wants->is_free()) {
+                thread->wants->line_up(*thread);
+                continue;
+            }
+            thread->pending = Pending::resume;
+        } else if (thread->pending != Pending::resume) [[unlikely]] {
             if (!goes_on(*thread))
                 continue;
             thread->pending = Pending::resume;
@@ -84,18 +90,18 @@ void Scheduler::dispatch()
 // What the CPU of a waiting thread does in its place. False: the thread still waits.
 bool Scheduler::goes_on(Thread &thread)
 {
-    switch (thread.pending) {
-    case Pending::acquire:
-        return Mutex::attempt(thread);
-    case Pending::sleep:
+    if (thread.pending == Pending::sleep)
         return leave_cpu(thread, hot.key);
-    case Pending::spin:
-        go_to_sleep(thread, hot.key);
-        return false;
-    case Pending::resume:
-        break;
-    }
-    return true;
+    VERIFY(thread.pending == Pending::spin);
+    go_to_sleep(thread, hot.key);
+    return false;
+}
+
+void Scheduler::check_progress()
+{
+    until_check_ = check_every;
+    checked_ += check_every;
+    hot.simulator->check_progress();
 }
 
 // A timer, or the end: false. A key of `never` is both: there is nothing left to do.

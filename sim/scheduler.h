@@ -104,7 +104,7 @@ public:
     Thread *boot = nullptr; // stands for whoever called Simulator::run()
     Key release_limit = 0;  // no release ahead of time from here on
     uint64_t live = 0;      // threads that have not returned
-    uint64_t decisions = 0;
+    uint64_t decisions() const { return checked_ + (check_every - until_check_); }
     uint64_t decisions_at_progress = 0;
     uint64_t switches = 0;
     std::vector<Cpu> &cpus() { return cpus_; }
@@ -121,6 +121,7 @@ private:
     void go_to_sleep(Thread &spinner, Key at);
     bool attend();
     bool goes_on(Thread &thread);
+    void check_progress();
     void fire_timer();
     void note_attention() { attention_ = stop_now_ ? 0 : std::min(timers_.first(), stop_key_); }
     void pick(uint32_t cpu, Time at);
@@ -139,6 +140,9 @@ private:
     CpuSet spinning_;
     uint32_t spinners_ = 0;
     uint32_t queued_ = 0;
+    static constexpr uint32_t check_every = 1u << 16;
+    uint64_t checked_ = 0; // decisions made when progress was last checked
+    uint32_t until_check_ = check_every;
     uint64_t arrivals_ = 0;
     int64_t slice_ps_ = 0;
 };

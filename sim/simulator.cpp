@@ -271,12 +271,12 @@ void Simulator::set_free(bool yes)
 void Simulator::progress()
 {
     last_progress_ = now();
-    scheduler_->decisions_at_progress = scheduler_->decisions;
+    scheduler_->decisions_at_progress = scheduler_->decisions();
 }
 
 void Simulator::check_progress()
 {
-    if (scheduler_->decisions - scheduler_->decisions_at_progress > limits::decisions_without_progress)
+    if (scheduler_->decisions() - scheduler_->decisions_at_progress > limits::decisions_without_progress)
         stop(Ending::livelock, "no step of the workload was completed in " +
                                    std::to_string(limits::decisions_without_progress) +
                                    " scheduling decisions: threads are busy, and none gets anywhere");
@@ -304,6 +304,6 @@ uint64_t Simulator::digest() const
 
 uint64_t Simulator::thread_switches() const { return scheduler_->switches; }
 
-uint64_t Simulator::decisions() const { return scheduler_->decisions; }
+uint64_t Simulator::decisions() const { return scheduler_->decisions(); }
 
 } // namespace sim
