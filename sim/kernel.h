@@ -56,6 +56,7 @@ struct alignas(64) Hot {
     LockClassCounts *lock_counts = lock_counts_without_simulator; // by class
     int64_t counted_from_ps = 0;            // a hold or wait counts from here on
     uint8_t watch = 0;
+    bool counting = true; // locks keep their accounts (Simulator::set_counting)
     bool line_model = false;
     bool free_running = true;
     bool broken = false; // an invariant does not hold: locks fall open, so that unwinding does not switch threads

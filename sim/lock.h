@@ -96,6 +96,8 @@ inline void digest_event(Thread &thread, uint64_t what)
 
 inline void count_hold(const LockBase &lock)
 {
+    if (!hot.counting) [[unlikely]]
+        return;
     const int64_t until = static_cast<int64_t>(hot.key >> limits::cpu_bits);
     const int64_t taken = static_cast<int64_t>(lock.key >> limits::cpu_bits);
     const int64_t from = taken > hot.counted_from_ps ? taken : hot.counted_from_ps;

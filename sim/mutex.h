@@ -52,19 +52,24 @@ private:
     void take()
     {
         const uint32_t cpu = current_cpu();
-        LockClassCounts &counts = hot.lock_counts[lock_class];
-        ++counts.acquisitions;
+        if (hot.counting) [[likely]]
+            count_acquisition(line != cpu);
         if (line != cpu) {
-            ++counts.owner_changes;
             charge_key(transfer(line, cpu));
             line = static_cast<uint16_t>(cpu);
         } else {
             charge_key(hot.prices.rmw_owned);
         }
-        digest_event(*hot.thread, hot.key + lock_class);
         owner = hot.thread;
         key = hot.key;
         node = hot.node->index;
+    }
+    void count_acquisition(bool changes_owner)
+    {
+        LockClassCounts &counts = hot.lock_counts[lock_class];
+        ++counts.acquisitions;
+        counts.owner_changes += changes_owner ? 1 : 0;
+        digest_event(*hot.thread, hot.key + lock_class);
     }
     void enter_slow();
     void exit_slow();

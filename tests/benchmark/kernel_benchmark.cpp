@@ -4,9 +4,9 @@
 // holds it for 100 ns, leaves. Variants put a rwlock, a condition variable or an atomic in the mutex's place.
 //
 //   kernel_benchmark [mutex|rwlock|condvar|atomic] [T=16] [L=64] [N=1000000] [C=cpus] [profile=flat|...] [policy=...]
-//                    [record] [wait-turn]
+//                    [record] [no-accounts] [wait-turn]
 //
-// L=0 gives each thread a mutex of its own. `record` listens to every hold and wait. `wait-turn` switches release ahead of
+// L=0 gives each thread a mutex of its own. `record` listens to every hold and wait. `no-accounts` keeps no statistics of holds. `wait-turn` switches release ahead of
 // time off. Time is process CPU time; for instructions run it under `valgrind --tool=callgrind` twice, with N and 2N
 // operations, and divide the difference by N (README.md).
 #include "sim/atomic.h"
@@ -36,6 +36,7 @@ struct Work {
     uint64_t operations = 1'000'000;
     uint64_t cpus = 0;
     bool record = false;
+    bool count = true;
     bool wait_turn = false;
 
     uint64_t rounds() const { return operations / threads > 0 ? operations / threads : 1; }
@@ -175,6 +176,8 @@ Work parse(int count, char **arguments)
             work.policy = word.substr(7);
         } else if (word == "record") {
             work.record = true;
+        } else if (word == "no-accounts") {
+            work.count = false;
         } else if (word == "wait-turn") {
             work.wait_turn = true;
         } else {
@@ -205,6 +208,7 @@ int main(int count, char **arguments)
     Recorder recorder;
     Simulator simulator(machine, {functions, lock_classes}, 1, work.record ? &recorder : nullptr);
     simulator.set_release_ahead(!work.wait_turn);
+    simulator.set_counting(work.count);
 
     const uint64_t locks = work.locks > 0 && work.primitive != "condvar" ? work.locks : work.threads;
     Places places(locks);
