@@ -47,7 +47,8 @@ void compare_report(ZapBed &bed, uint64_t zapobj, const Json &recorded, Comparis
 
 std::string report_label(const Json &report)
 {
-    return text_field(report, "reports", "label") + ", " + std::to_string(number_field(report, "reports", "n_inserted"));
+    return text_field(report, "reports", "label") + ", " +
+           std::to_string(number_field(report, "reports", "n_inserted"));
 }
 
 } // namespace
@@ -107,8 +108,8 @@ void replay_zap_remove(const Json &trace, Comparison &comparison)
 
 void replay_zap_events(const Json &trace, Comparison &comparison)
 {
-    static const Json known_fields = {"n_after_insert", "type",      "data_block_size", "num_leafs", "freeblk",
-                                      "zt_shift",       "zt_blk",    "zt_numblks",      "zt_nextblk", "zt_blks_copied"};
+    static const Json known_fields = {"n_after_insert", "type",   "data_block_size", "num_leafs",  "freeblk",
+                                      "zt_shift",       "zt_blk", "zt_numblks",      "zt_nextblk", "zt_blks_copied"};
     comparison.equal("fields", field(trace, "", "fields"), known_fields);
     const Json &events = list_field(trace, "", "events");
     constexpr uint64_t recorded_until = 2'000'000;
@@ -128,12 +129,19 @@ void replay_zap_events(const Json &trace, Comparison &comparison)
             if (shape == before)
                 return;
             before = shape;
-            const Json row = {i + 1,           shape.micro ? "micro" : "fat", shape.data_block_size,
-                              shape.num_leafs, shape.freeblk,                 shape.table.zt_shift,
-                              shape.table.zt_blk, shape.table.zt_numblks,     shape.table.zt_nextblk,
+            const Json row = {i + 1,
+                              shape.micro ? "micro" : "fat",
+                              shape.data_block_size,
+                              shape.num_leafs,
+                              shape.freeblk,
+                              shape.table.zt_shift,
+                              shape.table.zt_blk,
+                              shape.table.zt_numblks,
+                              shape.table.zt_nextblk,
                               shape.table.zt_blks_copied};
             comparison.step(index, "insert " + std::to_string(i + 1));
-            comparison.equal("events[" + std::to_string(index) + "]", index < events.size() ? events[index] : Json(), row);
+            comparison.equal("events[" + std::to_string(index) + "]", index < events.size() ? events[index] : Json(),
+                             row);
             ++index;
         });
         if (index < events.size()) {

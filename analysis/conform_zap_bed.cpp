@@ -41,7 +41,8 @@ dmu::model_config tree_config(std::string_view tree)
         config.code.dbuf_hold = row.dbuf_hold;
         return config;
     }
-    throw BadTrace("tree", "\"" + std::string(tree) + "\" is no known code base; known: PRE7004, POST7004, PREDBUF, POSTDBUF");
+    throw BadTrace("tree",
+                   "\"" + std::string(tree) + "\" is no known code base; known: PRE7004, POST7004, PREDBUF, POSTDBUF");
 }
 
 } // namespace

@@ -21,7 +21,7 @@
 namespace analysis {
 
 class ZapBed {
-public:
+  public:
     explicit ZapBed(dmu::spa_t &spa, dmu::objset_t &os) : spa_(spa), os_(&os) {}
 
     dmu::objset_t &os() { return *os_; }
@@ -32,16 +32,16 @@ public:
     // The same many times over: step(tx, i) for i in [first, last), a few thousand a transaction.
     void transact_each(uint64_t zapobj, uint64_t first, uint64_t last,
                        const std::function<void(dmu::dmu_tx_t &, uint64_t)> &step);
-    uint64_t create_zap();                 // at the next free number
+    uint64_t create_zap();                   // at the next free number
     uint64_t create_zap_at(uint64_t object); // at that one
-    void sync();                           // everything dirty is on disk when it returns
-    void reopen();                         // the objset is closed and opened again
+    void sync();                             // everything dirty is on disk when it returns
+    void reopen();                           // the objset is closed and opened again
 
     // 0 or the errno, as traces have it.
     int add(uint64_t zapobj, std::string_view name, uint64_t value);
     int remove(uint64_t zapobj, std::string_view name);
 
-private:
+  private:
     dmu::spa_t &spa_;
     dmu::objset_t *os_;
 };

@@ -1,7 +1,8 @@
-// Replays of the order in which entries are walked, and of every edge: what turns a microzap fat, which errno comes when.
+// Replays of the order in which entries are walked, and of every edge: what turns a microzap fat, which errno comes
+// when.
 //
-// A recorded edge is named by a sentence. The tables below say what each sentence did; a sentence that is not there is a
-// mistake in the file, never a difference.
+// A recorded edge is named by a sentence. The tables below say what each sentence did; a sentence that is not there is
+// a mistake in the file, never a difference.
 #include "analysis/conform_zap.h"
 
 #include "analysis/conform_zap_report.h"
@@ -21,7 +22,8 @@ namespace {
 
 constexpr uint64_t value_offset = 1000;
 
-// --- cursors ----------------------------------------------------------------------------------------------------------
+// --- cursors
+// ----------------------------------------------------------------------------------------------------------
 
 void add_f_names(ZapBed &bed, uint64_t zapobj, uint64_t count)
 {
@@ -60,7 +62,8 @@ void compare_order(ZapBed &bed, uint64_t zapobj, const Json &recorded, const std
                      zap_restart_mismatches(bed, zapobj, rows));
 }
 
-// --- edges: upgrades --------------------------------------------------------------------------------------------------
+// --- edges: upgrades
+// --------------------------------------------------------------------------------------------------
 
 struct Change {
     std::string name;
@@ -107,8 +110,9 @@ void replay_upgrade(ZapBed &bed, const Json &recorded, Comparison &comparison)
     VERIFY3(bed.add(zapobj, "seed", 1), ==, 0);
     int error = 0;
     bed.transact(zapobj, [&](dmu::dmu_tx_t &tx) {
-        error = dmu::zap_add(bed.os(), zapobj, change.name, {change.integer_size, change.num_integers, zeros.data()}, tx)
-                    .error();
+        error =
+            dmu::zap_add(bed.os(), zapobj, change.name, {change.integer_size, change.num_integers, zeros.data()}, tx)
+                .error();
     });
     const dmu::zap_shape_t shape = dmu::zap_shape(bed.os(), zapobj);
     auto count = dmu::zap_count(bed.os(), zapobj);
@@ -120,7 +124,8 @@ void replay_upgrade(ZapBed &bed, const Json &recorded, Comparison &comparison)
     comparison.equal("count", field(recorded, "upgrade", "count"), *count);
 }
 
-// --- edges: errno -----------------------------------------------------------------------------------------------------
+// --- edges: errno
+// -----------------------------------------------------------------------------------------------------
 
 constexpr uint64_t untouched = 57005; // what the first word of a buffer says before a call
 
@@ -195,7 +200,9 @@ const std::map<std::string, Edge, std::less<>> edges = {
     {"add duplicate",
      [](LookupBed &at) {
          const uint64_t value = 2;
-         return change(at, [&](dmu::dmu_tx_t &tx) { return dmu::zap_add(at.bed.os(), at.zapobj, "one", {8, 1, &value}, tx); });
+         return change(at, [&](dmu::dmu_tx_t &tx) {
+             return dmu::zap_add(at.bed.os(), at.zapobj, "one", {8, 1, &value}, tx);
+         });
      }},
     {"remove missing",
      [](LookupBed &at) {
@@ -203,9 +210,8 @@ const std::map<std::string, Edge, std::less<>> edges = {
      }},
     {"remove name strlen 256",
      [](LookupBed &at) {
-         return change(at, [&](dmu::dmu_tx_t &tx) {
-             return dmu::zap_remove(at.bed.os(), at.zapobj, std::string(256, 'n'), tx);
-         });
+         return change(
+             at, [&](dmu::dmu_tx_t &tx) { return dmu::zap_remove(at.bed.os(), at.zapobj, std::string(256, 'n'), tx); });
      }},
     {"zap_length one",
      [](LookupBed &at) {
@@ -215,7 +221,8 @@ const std::map<std::string, Edge, std::less<>> edges = {
          return length.error();
      }},
     {"zap_contains one", [](LookupBed &at) { return dmu::zap_contains(at.bed.os(), at.zapobj, "one").error(); }},
-    {"zap_contains missing", [](LookupBed &at) { return dmu::zap_contains(at.bed.os(), at.zapobj, "missing").error(); }},
+    {"zap_contains missing",
+     [](LookupBed &at) { return dmu::zap_contains(at.bed.os(), at.zapobj, "missing").error(); }},
     {"zap_update existing 8,1", [](LookupBed &at) { return update_and_read(at, "one", 99); }},
     {"zap_update new 8,1", [](LookupBed &at) { return update_and_read(at, "new", 98); }},
     {"lookup in a PLAIN_FILE_CONTENTS object", in_a_file},
@@ -256,7 +263,8 @@ void replay_lookups(ZapBed &bed, const Json &rows, Comparison &comparison)
     }
 }
 
-// --- edges: collisions ------------------------------------------------------------------------------------------------
+// --- edges: collisions
+// ------------------------------------------------------------------------------------------------
 
 // Names of 28 equal hash bits are added, removed and added again; the recording says where each stands after each step.
 void replay_collisions(ZapBed &bed, const Json &test, Comparison &comparison)
@@ -349,8 +357,9 @@ void replay_zap_edge(const Json &trace, Comparison &comparison)
             replay_collisions(bed, test, comparison);
     });
     comparison.label("names that collide");
-    for (const auto &[key, count] : {std::pair<const char *, uint64_t>{"f_name_adjacent_collisions_in_first_4M", 4'000'000},
-                                     {"f_name_adjacent_collisions_in_first_2M", 2'000'000}}) {
+    for (const auto &[key, count] :
+         {std::pair<const char *, uint64_t>{"f_name_adjacent_collisions_in_first_4M", 4'000'000},
+          {"f_name_adjacent_collisions_in_first_2M", 2'000'000}}) {
         if (trace.contains(key))
             comparison.equal(key, trace[key], f_name_collisions(salt, count));
     }

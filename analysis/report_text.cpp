@@ -55,7 +55,7 @@ class TextReport {
                 name_of(at(at(scenario, "code"), "era")) + ", object_alloc " +
                 name_of(at(at(scenario, "code"), "object_alloc")) + ", seed " + name_of(at(scenario, "seed")) + "\n";
         if (const Json &description = at(scenario, "description"); description.is_string() && !description.empty())
-            out_ += "  " + name_of(description) + "\n";
+            out_ += wrapped(name_of(description), "  ");
         out_ += "  measured: " + duration_text(at(result_, "simulated_ns")) + " of simulated time\n";
         if (!at(result_, "complete").get<bool>())
             out_ += style_.bad("  INCOMPLETE: " + name_of(at(result_, "end"))) + "\n";
@@ -322,7 +322,7 @@ class TextReport {
             std::string path;
             for (const Json &frame : at(stack, "path"))
                 path += (path.empty() ? "  " : " > ") + name_of(frame);
-            out_ += path + "\n";
+            out_ += wrapped(path.substr(2), "  ");
         }
     }
 

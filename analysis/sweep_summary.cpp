@@ -2,6 +2,7 @@
 
 #include "analysis/growth_fit.h"
 #include "analysis/metric.h"
+#include "analysis/scaling_fit.h"
 
 #include <algorithm>
 #include <map>
@@ -49,6 +50,8 @@ class Summary {
         for (const Axis &axis : grid_.axes())
             if (axis.path == "seed")
                 spread();
+            else if (axis.path == "machine.cpus")
+                scaling(axis);
             else
                 growth(axis);
         return std::move(out_);
@@ -133,9 +136,7 @@ class Summary {
             if (!value.is_number() || value.get<double>() <= 0)
                 return;
         for (auto &[others, line] : lines_along(axis.path)) {
-            std::sort(line.begin(), line.end(), [&](const SweepPoint *left, const SweepPoint *right) {
-                return left->point[axis.path].get<double>() < right->point[axis.path].get<double>();
-            });
+            line = sorted(axis.path, std::move(line));
             out_ += "\n" + style_.heading("Growth over n = " + escaped(axis.path) + others_text(others)) + "\n";
             Table table({{"metric", Table::left}, {"growth", Table::left}});
             std::map<std::string, std::string> classes;
@@ -155,6 +156,35 @@ class Summary {
             for (const auto &[verdict, list] : classes)
                 out_ += "  " + verdict + ": " + list + "\n";
         }
+    }
+
+    void scaling(const Axis &axis)
+    {
+        if (axis.values.size() < 2)
+            return;
+        for (auto &[others, line] : lines_along(axis.path)) {
+            Table table({{"metric", Table::left}, {"scaling", Table::left}});
+            for (const std::string &metric : metrics_) {
+                std::vector<double> cpus, rates;
+                for (const SweepPoint *point : sorted(axis.path, line))
+                    if (Json rate = point->values.value(metric, Json()); rate.is_number() && rate > 0) {
+                        cpus.push_back(point->point[axis.path].get<double>());
+                        rates.push_back(rate.get<double>());
+                    }
+                if (metric.ends_with(".per_s") && cpus.size() >= 2)
+                    table.row({escaped(metric), scaling_words(fit_scaling(cpus, rates))});
+            }
+            if (!table.empty())
+                out_ += "\n" + style_.heading("Throughput over CPUs" + others_text(others)) + "\n" + table.text();
+        }
+    }
+
+    static std::vector<const SweepPoint *> sorted(const std::string &path, std::vector<const SweepPoint *> line)
+    {
+        std::stable_sort(line.begin(), line.end(), [&](const SweepPoint *left, const SweepPoint *right) {
+            return left->point[path].get<double>() < right->point[path].get<double>();
+        });
+        return line;
     }
 
     static std::string words_for(const std::string &path, const std::vector<const SweepPoint *> &line,

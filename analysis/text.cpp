@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 namespace analysis {
 
@@ -80,6 +82,23 @@ std::string escaped(std::string_view text)
     return safe;
 }
 
+std::string wrapped(const std::string &text, const std::string &indent)
+{
+    constexpr size_t columns = 100;
+    std::string out, line;
+    for (size_t from = 0; from < text.size();) {
+        size_t end = std::min(text.find(' ', from), text.size());
+        std::string word = text.substr(from, end - from);
+        if (!line.empty() && indent.size() + width(line) + 1 + width(word) > columns) {
+            out += indent + line + "\n";
+            line.clear();
+        }
+        line += (line.empty() ? "" : " ") + word;
+        from = end + 1;
+    }
+    return out + indent + line + "\n";
+}
+
 std::string grouped(uint64_t number)
 {
     std::string digits = std::to_string(number);
@@ -94,13 +113,13 @@ std::string digits_text(double value, int digits)
 {
     if (!std::isfinite(value))
         return "-";
-    double size = std::fabs(value);
-    int decimals = digits;
-    for (double limit = 1; limit <= size && decimals > 0; limit *= 10)
-        --decimals;
-    for (double limit = 0.1; size != 0 && size < limit && decimals < digits + 6; limit /= 10)
-        ++decimals;
+    if (value == 0)
+        return "0";
+    // Rounded once in scientific form, whose exponent then says how many decimals that leaves: 0.99996 is 1.000.
     char buffer[64];
+    std::snprintf(buffer, sizeof buffer, "%.*e", digits - 1, value);
+    int exponent = std::atoi(std::strchr(buffer, 'e') + 1);
+    int decimals = std::clamp(digits - 1 - exponent, 0, digits + 6);
     std::snprintf(buffer, sizeof buffer, "%.*f", decimals, value);
     return buffer;
 }

@@ -13,6 +13,9 @@ namespace analysis {
 // text, never executed by a terminal. Direction overrides (U+202A..E, U+2066..9) are shown too: they can forge a line.
 std::string escaped(std::string_view text);
 
+// In lines of at most 100 columns, each behind the indent.
+std::string wrapped(const std::string &text, const std::string &indent);
+
 // 974135 -> "974,135"
 std::string grouped(uint64_t number);
 

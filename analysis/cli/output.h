@@ -20,6 +20,7 @@ class Output {
     Output &operator=(const Output &) = delete;
 
     bool is_stdout() const { return path_.empty(); }
+    bool is_regular() const { return !temporary_.empty(); } // a file that will be there whole or not at all
 
     // Throws HostError. Standard output: the text is out when this returns.
     void write(std::string_view text);

@@ -113,15 +113,16 @@ struct Running {
 
 } // namespace
 
-bool Workers::run(size_t jobs, const Job &job, const Take &take, const Tick &tick)
+bool Workers::run(const std::vector<size_t> &jobs, Order order, const Job &job, const Take &take, const Tick &tick)
 {
     Running running;
     std::map<size_t, JobResult> waiting;
     size_t next = 0, taken = 0, finished = 0;
-    size_t ahead = std::max(ahead_min, parallel_ * ahead_factor);
-    while (taken < jobs) {
-        while (!interrupt_requested() && running.workers.size() < parallel_ && next < jobs && next < taken + ahead)
-            running.workers.push_back(start(next++, job, running.workers));
+    size_t ahead = order == Order::of_finishing ? jobs.size() : std::max(ahead_min, parallel_ * ahead_factor);
+    while (taken < jobs.size()) {
+        while (!interrupt_requested() && running.workers.size() < parallel_ && next < jobs.size() &&
+               next < taken + ahead)
+            running.workers.push_back(start(jobs[next++], job, running.workers));
         if (interrupt_requested()) {
             for (auto &[index, result] : waiting)
                 take(std::move(result));
@@ -146,9 +147,9 @@ bool Workers::run(size_t jobs, const Job &job, const Take &take, const Tick &tic
                 tick(++finished);
             }
         }
-        for (auto oldest = waiting.begin(); oldest != waiting.end() && oldest->first == taken;
-             oldest = waiting.erase(oldest)) {
-            take(std::move(oldest->second));
+        while (!waiting.empty() && (order == Order::of_finishing || waiting.begin()->first == jobs[taken])) {
+            take(std::move(waiting.begin()->second));
+            waiting.erase(waiting.begin());
             ++taken;
         }
     }

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace cli {
 
@@ -24,14 +25,16 @@ class Workers {
 
     // In the child: does the work, appends to `output`, returns a status from 0 to 255.
     using Job = std::function<int(size_t index, std::string &output)>;
-    // In the parent, in the order of the numbers.
+    // In the parent.
     using Take = std::function<void(JobResult &&result)>;
     // In the parent, whenever one has finished.
     using Tick = std::function<void(size_t finished)>;
 
-    // Returns true when every job was run; false when an interrupt was requested: the running ones are ended, and what
-    // had finished is handed over, with gaps.
-    bool run(size_t jobs, const Job &job, const Take &take, const Tick &tick);
+    enum class Order { of_numbers, of_finishing };
+
+    // Runs the jobs of those numbers, which ascend. Returns true when every job was run; false when an interrupt was
+    // requested: the running ones are ended, and what had finished is handed over, with gaps.
+    bool run(const std::vector<size_t> &jobs, Order order, const Job &job, const Take &take, const Tick &tick);
 
   private:
     size_t parallel_;

@@ -7,6 +7,9 @@ namespace cli {
 
 extern const Command run_command;
 extern const Command sweep_command;
+extern const Command merge_command;
+extern const Command compare_command;
+extern const Command export_command;
 extern const Command conform_command;
 extern const Command validate_command;
 extern const Command list_command;

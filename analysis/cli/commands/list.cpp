@@ -5,9 +5,9 @@
 #include "analysis/cli/output.h"
 #include "analysis/json.h"
 #include "analysis/metric.h"
+#include "model/choices.h"
 #include "model/costs.h"
 #include "model/eras.h"
-#include "model/variants/variants.h"
 #include "scenarios/input_error.h"
 #include "scenarios/library.h"
 #include "scenarios/operation.h"
@@ -26,9 +26,7 @@ Json list_scenarios()
     Json rows = Json::array();
     for (const std::string &name : scenarios::library_names()) {
         scenarios::Scenario scenario = scenarios::load_scenario(name);
-        Json params = Json::object();
-        for (const auto &[param, value] : scenario.params)
-            params[param] = value;
+        Json params = scenarios::scenario_json(scenario).value("params", Json::object());
         rows.push_back({{"name", name}, {"params", params}, {"description", scenario.description}});
     }
     return rows;
@@ -166,7 +164,7 @@ std::string text(const Json &rows, const analysis::Style &style)
                 for (const auto &[name, inner] : value.items())
                     out += "    " + name + (key == "params" ? " = " : ": ") + cell(inner) + "\n";
             else
-                out += "  " + cell(value) + "\n";
+                out += analysis::wrapped(cell(value), "  ");
             first = false;
         }
     }
