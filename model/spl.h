@@ -235,8 +235,13 @@ inline void delay(Duration length, WaitKind kind = WaitKind::other) { sim::sleep
 inline void delay_until(Time until, WaitKind kind = WaitKind::other) { sim::sleep_until(until, kind); }
 // CPUs of the machine.
 inline uint32_t max_ncpus() { return sim::hot.simulator->machine().cpus; }
-// Lets others run first: the body of a loop that waits for somebody.
-inline void kpreempt() { sim::yield_cpu(); }
+// Lets others run first: the body of a loop that waits for somebody. It takes time on any machine, lest the loop go round
+// for ever at one instant.
+inline void kpreempt()
+{
+    sim::charge(sim::nanoseconds(1));
+    sim::yield_cpu();
+}
 // A service thread: it is not waited for when the run is judged to make progress.
 sim::Thread &thread_create(std::string name, std::function<void()> body);
 

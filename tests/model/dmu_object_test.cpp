@@ -70,14 +70,15 @@ TEST_CASE("the search trusts the fill count of the synced tree: change one, and 
         alloc_many(os, 5 * 4096);
         sync(spa);
         dnode_t &mdn = DMU_META_DNODE(os);
+        const auto first_sparse = [&] { return dnode_next_offset(mdn, DNODE_FIND_HOLE, 0, 2, 8, 0).offset >> DNODE_SHIFT; };
         // Objects 0 to 20,480 are in use: five full level-1 blocks, and a sixth with one object.
-        CHECK(dnode_next_offset(mdn, DNODE_FIND_HOLE, 0, 2, 8, 0).offset >> DNODE_SHIFT == 5 * 4096);
+        CHECK(first_sparse() == 5 * 4096);
         blkptr_t &bp = l1_pointer(os, 2);
         CHECK(bp.blk_fill == 4096);
         bp.blk_fill = 1023;
-        CHECK(dnode_next_offset(mdn, DNODE_FIND_HOLE, 0, 2, 8, 0).offset >> DNODE_SHIFT == 2 * 4096);
+        CHECK(first_sparse() == 2 * 4096);
         bp.blk_fill = 1024; // a quarter full is not less than a quarter full
-        CHECK(dnode_next_offset(mdn, DNODE_FIND_HOLE, 0, 2, 8, 0).offset >> DNODE_SHIFT == 5 * 4096);
+        CHECK(first_sparse() == 5 * 4096);
         bp.blk_fill = 4096;
     });
 }
@@ -126,8 +127,10 @@ TEST_CASE("legacy: the k-th boundary of a txg costs 4096 (k - 1) visits; every o
             objset_t &os = spa.objset();
             alloc_many(os, 4 * 4096);
             const bool quadratic = allocator == std::string("legacy");
-            CHECK(os.allocator.visits == (quadratic ? 4096 * (1 + 2 + 3) : 0));
-            CHECK(os.allocator.searches == (quadratic ? 1 + 2 + 3 + 4 : 4));
+            const uint64_t visits = quadratic ? 4096 * (1 + 2 + 3) : 0;
+            const uint64_t searches = quadratic ? 1 + 2 + 3 + 4 : 4;
+            CHECK(os.allocator.visits == visits);
+            CHECK(os.allocator.searches == searches);
         });
     }
 }
@@ -188,7 +191,8 @@ TEST_CASE("an emptied tree gives every block back but those of the root")
         const uint64_t before = spa.spa_dmu->store.blocks_in_use();
         alloc_many(os, 9000);
         sync(spa);
-        CHECK(spa.spa_dmu->store.blocks_in_use() == before + 282 + 3 + 5); // dnode blocks, level 1, levels 2 to 6
+        const uint64_t expected = before + 282 + 3 + 5;
+        CHECK(spa.spa_dmu->store.blocks_in_use() == expected); // dnode blocks, level 1, levels 2 to 6
         for (uint64_t object = 1; object <= 9000; ++object)
             free_one(os, object);
         sync(spa);

@@ -114,6 +114,7 @@ void run_rounds(const char *era, uint64_t seed, uint64_t operations)
     sim::Machine machine;
     machine.cpus = 4;
     machine.rmw_owned_ps = 8'000;
+    machine.load_hit_ps = 2'000;
     machine.instruction_ps = 144;
     sim::Simulator simulator(machine, model_tables(), seed);
     simulator.set_free(false);
@@ -157,7 +158,7 @@ void run_rounds(const char *era, uint64_t seed, uint64_t operations)
 TEST_CASE("random work of several threads agrees with a plain set, whatever the code base")
 {
     for (const era_t &era : eras())
-        run_rounds(era.name, 20261130, 3'000);
+        run_rounds(era.name, 20261130, 1'500);
 }
 
 TEST_CASE("random work, two million operations" * doctest::test_suite("long"))
