@@ -13,11 +13,14 @@ namespace dmu {
 
 namespace {
 
-uint64_t dbuf_hash(uint64_t os, uint64_t object, uint8_t level, uint64_t blkid)
+inline uint64_t dbuf_hash(uint64_t os, uint64_t object, uint8_t level, uint64_t blkid)
 {
-    uint64_t crc = ~0ull;
-    for (uint64_t byte : {uint64_t{level}, os >> 6, object, object >> 8, blkid, blkid >> 8})
-        crc = crc64_byte(crc, byte);
+    uint64_t crc = crc64_byte(~0ull, level);
+    crc = crc64_byte(crc, os >> 6);
+    crc = crc64_byte(crc, object);
+    crc = crc64_byte(crc, object >> 8);
+    crc = crc64_byte(crc, blkid);
+    crc = crc64_byte(crc, blkid >> 8);
     return crc ^ (os >> 14) ^ (object >> 16) ^ (blkid >> 16);
 }
 
