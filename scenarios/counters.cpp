@@ -3,27 +3,27 @@
 #include "scenarios/operation.h"
 #include "scenarios/workload.h"
 
+#include "model/dmu_state.h"
+
 #include <algorithm>
 
 namespace scenarios {
 
 namespace {
 
-// Calls the function with the name and value of every kstat of the pool.
+// Calls the function with the name and value of every kstat that lives as long as the pool, or as the objset.
 template <class F>
-void for_each_counter(const dmu::objset_t &os, const dmu::dmu_tx_stats_t &tx, const F &function)
+void for_each_of_pool(const dmu::spa_t &spa, const F &function)
+{
+    dmu::for_each_kstat(spa.spa_dmu->dbuf_stats, function);
+    dmu::for_each_kstat(spa.spa_dsl_pool->dp_tx_stats, function);
+}
+
+template <class F>
+void for_each_of_objset(const dmu::objset_t &os, const F &function)
 {
     dmu::for_each_kstat(os.stats, function);
     dmu::for_each_kstat(os.allocator, function);
-    function("dmu_tx_assigned", tx.dmu_tx_assigned);
-    function("dmu_tx_delay", tx.dmu_tx_delay);
-    function("dmu_tx_error", tx.dmu_tx_error);
-    function("dmu_tx_group", tx.dmu_tx_group);
-    function("dmu_tx_memory_reserve", tx.dmu_tx_memory_reserve);
-    function("dmu_tx_dirty_throttle", tx.dmu_tx_dirty_throttle);
-    function("dmu_tx_dirty_delay", tx.dmu_tx_dirty_delay);
-    function("dmu_tx_dirty_over_max", tx.dmu_tx_dirty_over_max);
-    function("dmu_tx_quota", tx.dmu_tx_quota);
 }
 
 } // namespace
@@ -35,8 +35,11 @@ std::vector<std::string> counter_names()
         names.push_back("ops." + op);
     for (const sim::FunctionInfo &function : dmu::model_tables().functions)
         names.emplace_back(function.name);
-    dmu::for_each_kstat(dmu::dnode_stats_t{}, [&](const char *name, uint64_t) { names.emplace_back(name); });
-    dmu::for_each_kstat(dmu::allocator_stats_t{}, [&](const char *name, uint64_t) { names.emplace_back(name); });
+    const auto add = [&](const char *name, uint64_t) { names.emplace_back(name); };
+    dmu::for_each_kstat(dmu::dnode_stats_t{}, add);
+    dmu::for_each_kstat(dmu::dbuf_stats_t{}, add);
+    dmu::for_each_kstat(dmu::dmu_tx_stats_t{}, add);
+    dmu::for_each_kstat(dmu::allocator_stats_t{}, add);
     return names;
 }
 
@@ -65,8 +68,12 @@ uint64_t World::counter(const std::string &name) const
 std::map<std::string, uint64_t> World::kstats() const
 {
     std::map<std::string, uint64_t> all = closed_kstats_;
-    dmu::dmu_tx_stats_t tx = spa_->spa_dsl_pool->dp_tx_stats;
-    for_each_counter(*spa_->spa_objset, tx, [&](const char *name, uint64_t value) { all[name] += value; });
+    const auto add = [&](const char *name, uint64_t value) { all[name] += value; };
+    if (spa_ == nullptr) // the run ended before there was a pool
+        return all;
+    if (spa_->spa_objset != nullptr)
+        for_each_of_objset(*spa_->spa_objset, add);
+    for_each_of_pool(*spa_, add);
     return all;
 }
 
@@ -81,9 +88,27 @@ std::map<std::string, uint64_t> World::measured_kstats() const
 
 void World::objset_closes()
 {
-    const auto add = [this](const char *name, uint64_t value) { closed_kstats_[name] += value; };
-    dmu::for_each_kstat(spa_->spa_objset->stats, add);
-    dmu::for_each_kstat(spa_->spa_objset->allocator, add);
+    for_each_of_objset(*spa_->spa_objset, [this](const char *name, uint64_t value) { closed_kstats_[name] += value; });
+    if (filesystem_ != nullptr)
+        dmu::zfs_umount(std::move(filesystem_));
+}
+
+void World::objset_opened()
+{
+    if (needs_file_system_)
+        filesystem_ = dmu::zfs_mount(objset());
+}
+
+std::vector<HistogramRow> World::hold_zap_rows() const
+{
+    std::vector<HistogramRow> rows;
+    if (spa_ == nullptr)
+        return rows;
+    const auto &now = spa_->spa_dsl_pool->dp_hold_zap_holds;
+    for (size_t holds = 0; holds < now.size(); ++holds)
+        if (const uint64_t count = now[holds] - hold_zap_before_[holds]; count != 0)
+            rows.push_back({holds, count});
+    return rows;
 }
 
 } // namespace scenarios

@@ -32,6 +32,9 @@ class LiveObjects {
     template <class F>
     void scan(uint64_t from, uint64_t to, const F &function) const;
     void take(const std::vector<uint64_t> &objects);
+    uint64_t count_in(uint64_t from, uint64_t to) const;
+    uint64_t nth_in(uint64_t n, uint64_t from, uint64_t to) const; // counted from 0
+    uint64_t masked(size_t word, uint64_t from, uint64_t to) const;
 
     std::vector<uint64_t> words_;
     uint64_t count_ = 0;

@@ -176,6 +176,7 @@ void object_verbs::reopen(Worker &worker, const Step &step)
     worker.operate_alone(step, [&] {
         worker.world().objset_closes();
         worker.world().spa().spa_reopen_objset();
+        worker.world().objset_opened();
         return 0;
     });
 }
@@ -185,6 +186,7 @@ void object_verbs::export_import(Worker &worker, const Step &step)
     worker.operate_alone(step, [&] {
         worker.world().objset_closes();
         worker.world().spa().spa_export_import();
+        worker.world().objset_opened();
         return 0;
     });
 }

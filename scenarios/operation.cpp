@@ -4,13 +4,15 @@ namespace scenarios {
 
 // One list a file of operations.
 std::vector<Operation> object_operations();
+std::vector<Operation> zap_operations();
+std::vector<Operation> file_operations();
 std::vector<Operation> lock_operations();
 
 const std::vector<Operation> &operations()
 {
     static const std::vector<Operation> all = [] {
         std::vector<Operation> list;
-        for (auto part : {object_operations, lock_operations})
+        for (auto part : {object_operations, zap_operations, file_operations, lock_operations})
             for (Operation &operation : part())
                 list.push_back(std::move(operation));
         return list;

@@ -11,12 +11,15 @@ namespace scenarios {
 
 class Worker; // one thread of the workload, workload.h
 
+enum class Needs { nothing, file_system };
+
 struct Operation {
     std::string name;
     std::string sentence;
     Table fields; // of Step; holds "op" and "must" too
     void (*perform)(Worker &worker, const Step &step);
     void (*check)(const Step &step, const Value &value) = nullptr; // what goes wrong between fields
+    Needs needs = Needs::nothing;                                  // made before the script begins
 };
 
 // By kind (objects, ...), in the order in which help lists them.

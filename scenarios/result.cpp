@@ -248,6 +248,9 @@ void add_world(RunResult &result, const World &world)
             op.errors[errno_name(error)] = count;
         op.latency = tally.latency.summary();
         op.parts = parts_of(tally.parts);
+        if (world.scenario.records("series"))
+            result.series.push_back(
+                {"ops." + op.name, "operations in the interval that ends then", tally.timeline.samples()});
         result.ops.push_back(std::move(op));
     }
     std::sort(result.ops.begin(), result.ops.end(),
@@ -257,6 +260,11 @@ void add_world(RunResult &result, const World &world)
         result.histograms.push_back({"dnode_next_offset per dmu_object_alloc", HistogramScale::quantize, "calls",
                                      world.next_offset_per_alloc.rows()});
     }
+    if (auto rows = world.hold_zap_rows(); !rows.empty())
+        result.histograms.push_back(
+            {"dnode_hold per dmu_tx_hold_zap", HistogramScale::linear, "calls", std::move(rows)});
+    std::sort(result.histograms.begin(), result.histograms.end(),
+              [](const HistogramResult &a, const HistogramResult &b) { return a.name < b.name; });
     for (const auto &[name, value] : world.measured_kstats())
         result.counters.emplace(name, value); // a function of the same name keeps its count of calls
     result.refusals = world.refusals;

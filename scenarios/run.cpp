@@ -91,7 +91,7 @@ RunResult run(const Scenario &scenario, const RunOptions &options)
     const RunTables tables;
     sim::Simulator simulator(scenario.machine, tables.tables, scenario.seed, options.observer);
     simulator.set_patience(sim::seconds(patience_s));
-    auto world = std::make_unique<World>(scenario, simulator);
+    auto world = std::make_unique<World>(scenario, simulator, options);
 
     sim::ThreadOptions operator_options;
     operator_options.group = "operator";

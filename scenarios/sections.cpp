@@ -56,7 +56,12 @@ const Table &code_table()
          from_era(flag("rw_upgrade_can_succeed", &code_config::rw_upgrade_can_succeed,
                        "rw_tryupgrade may succeed (kernel); in user space it never does.")),
          from_era(flag("zap_shrink", &code_config::zap_shrink, "zap_remove merges emptied sibling leaves.")),
-         from_era(flag("dbuf_cache", &code_config::dbuf_cache, "Released dbufs stay on a list of their own."))});
+         from_era(flag("dbuf_cache", &code_config::dbuf_cache, "Released dbufs stay on a list of their own.")),
+         flag("hold_free_whole_range", &code_config::hold_free_whole_range,
+              "dmu_tx_hold_free counts level-1 blocks that do not exist, as before zfs#3064."),
+         choice("create_path", &code_config::create_path, {"zpl", "dmu"},
+                "What create and unlink do: the whole file system's steps, or the recorded sequence of DMU calls "
+                "alone.")});
     return table;
 }
 

@@ -97,6 +97,42 @@ class LatencyHistogram {
     uint64_t max_ = 0;
 };
 
+// How many, by equal intervals of simulated time. An interval is a millisecond until there are too many of them; then
+// it doubles, which two neighbours' sum survives exactly. The order in which events are told plays no part.
+class Timeline {
+  public:
+    void add(uint64_t ps)
+    {
+        while (ps / interval_ps_ >= intervals_max)
+            double_interval();
+        const size_t index = static_cast<size_t>(ps / interval_ps_);
+        if (index >= counts_.size())
+            counts_.resize(index + 1);
+        ++counts_[index];
+    }
+    // (end of the interval, events in it)
+    std::vector<std::pair<uint64_t, uint64_t>> samples() const
+    {
+        std::vector<std::pair<uint64_t, uint64_t>> samples;
+        for (size_t i = 0; i < counts_.size(); ++i)
+            samples.emplace_back((i + 1) * interval_ps_, counts_[i]);
+        return samples;
+    }
+
+  private:
+    static constexpr size_t intervals_max = 1000;
+    void double_interval()
+    {
+        for (size_t i = 0; i < counts_.size(); ++i)
+            counts_[i / 2] = i % 2 == 0 ? counts_[i] : counts_[i / 2] + counts_[i];
+        counts_.resize((counts_.size() + 1) / 2);
+        interval_ps_ *= 2;
+    }
+
+    std::vector<uint64_t> counts_;
+    uint64_t interval_ps_ = 1'000'000'000;
+};
+
 // Object numbers in the order handed out, kept as runs of equal stride.
 class ObjectRuns {
   public:

@@ -70,6 +70,11 @@ struct Step {
     uint64_t minlvl = 0, blkfill = 0, txg = 0;
     Template name;
     bool wait = true;
+    Template dir, to_dir, new_name;
+    Template zap;
+    std::vector<Quantity> values{Quantity{0, {}, {}}};
+    uint64_t integer_size = 8;
+    bool add = true;
 };
 
 Steps read_steps(const Value &value);

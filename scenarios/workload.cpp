@@ -14,6 +14,9 @@ namespace {
 // nothing, so looking again and again is good enough.
 constexpr int64_t alone_poll_ns = 1000;
 
+// Operations between two calls of the caller's progress function.
+constexpr uint64_t operations_per_progress = 256;
+
 size_t index_of(const Step &step)
 {
     return static_cast<size_t>(step.operation - operations().data());
@@ -25,6 +28,18 @@ sim::CpuSet cpu_set(const std::vector<uint32_t> &cpus)
     for (const uint32_t cpu : cpus)
         set.insert(cpu);
     return set;
+}
+
+bool needs_file_system(const Scenario &scenario)
+{
+    bool needed = false;
+    const auto look = [&](const Step &step) {
+        needed = needed || (step.kind == StepKind::op && step.operation->needs == Needs::file_system);
+    };
+    for_each_step(scenario.setup, look);
+    for (const Group &group : scenario.workload)
+        for_each_step(group.steps, look);
+    return needed;
 }
 
 std::set<std::string> barrier_names(const Steps &steps)
@@ -41,9 +56,10 @@ std::set<std::string> barrier_names(const Steps &steps)
 
 // ---- World ----
 
-World::World(const Scenario &scenario_in, sim::Simulator &simulator_in)
-    : scenario(scenario_in), simulator(simulator_in), tallies(operations().size()),
-      record_objects_(scenario_in.records("objects"))
+World::World(const Scenario &scenario_in, sim::Simulator &simulator_in, const RunOptions &options)
+    : scenario(scenario_in), simulator(simulator_in), tallies(operations().size()), options_(options),
+      record_objects_(scenario_in.records("objects")), record_series_(scenario_in.records("series")),
+      needs_file_system_(needs_file_system(scenario_in))
 {
 }
 
@@ -54,6 +70,11 @@ void World::create()
     spa_->dsl_pool().dp_tx.tx_keep_rows = scenario.records("txgs");
     spa_->spa_create();
 
+    if (needs_file_system_) {
+        filesystem_ = dmu::zfs_create_fs(objset());
+        dmu::txg_wait_synced(spa_->dsl_pool(), spa_->dsl_pool().dp_tx.tx_open_txg);
+        objects_in_use = dmu::meta_dnode_report(objset()).used_objects; // its own
+    }
     static const Group setup_group{"setup", 1, {}, 0, {}};
     GroupState setup{&setup_group, 0, {}};
     Worker(*this, setup, 0, simulator.random("setup")).run(scenario.setup);
@@ -128,13 +149,18 @@ void World::begin_measurement()
     hold_per_alloc.clear();
     handed_out.clear();
     kstats_before_ = kstats();
+    hold_zap_before_ = spa_->dsl_pool().dp_hold_zap_holds;
 }
 
-void World::operation_done(const Step &step)
+void World::operation_done(const Step &step, Tally &tally)
 {
-    if (!measuring_ && step.operation->name == scenario.warmup.op &&
-        tallies[index_of(step)].count >= scenario.warmup.count)
+    if (record_series_)
+        tally.timeline.add(static_cast<uint64_t>((sim::now() - measured_from_).ps));
+    if (!measuring_ && step.operation->name == scenario.warmup.op && tally.count >= scenario.warmup.count)
         begin_measurement();
+    if (++operations_ % operations_per_progress == 0 && options_.progress != nullptr &&
+        !options_.progress({static_cast<uint64_t>((sim::now() - measured_from_).ps), operations_}))
+        simulator.stop(sim::Ending::stopped, "interrupted");
 }
 
 void World::allocated(uint64_t object)
@@ -180,6 +206,8 @@ void World::stop()
         held.erase(held.begin());
         dmu::dmu_tx_commit(std::move(tx));
     }
+    if (filesystem_ != nullptr)
+        dmu::zfs_umount(std::move(filesystem_));
     spa_->spa_stop();
 }
 
@@ -336,7 +364,7 @@ void Worker::finish(const Step &step, const Mark &begin, int error)
     tally.parts += whole ? parts - begin.parts : parts;
     if (error == 0) {
         ++tally.count;
-        world_.operation_done(step);
+        world_.operation_done(step, tally);
         return;
     }
     ++tally.errors[error];

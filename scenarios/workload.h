@@ -12,11 +12,13 @@
 #include "model/objset.h"
 #include "model/spa.h"
 #include "model/spl.h"
+#include "model/zpl.h"
 #include "scenarios/live_objects.h"
 #include "scenarios/run.h"
 #include "scenarios/scenario.h"
 #include "scenarios/statistics.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -33,6 +35,7 @@ struct Tally {
     std::map<int, uint64_t> errors;
     LatencyHistogram latency; // picoseconds
     sim::TimeParts parts;
+    Timeline timeline; // when "series" is recorded
 };
 
 // The rounds of a shared repeat, handed out first come: one pool for each time that the group's threads come to the
@@ -64,13 +67,15 @@ struct ScriptLock {
 
 class World {
   public:
-    World(const Scenario &scenario, sim::Simulator &simulator);
+    World(const Scenario &scenario, sim::Simulator &simulator, const RunOptions &options);
 
     const Scenario &scenario;
     sim::Simulator &simulator;
 
     dmu::spa_t &spa() { return *spa_; }
     dmu::objset_t &objset() { return spa_->objset(); }
+
+    dmu::zfsvfs_t &filesystem() { return *filesystem_; }
 
     // ---- the phases, each from the thread that plays the operator ----
     void create(); // the pool; then the setup steps, synced
@@ -82,6 +87,7 @@ class World {
     LiveObjects live;
     std::map<std::string, dmu::dmu_tx_ptr> held;
     std::map<std::string, std::unique_ptr<ScriptLock>> locks;
+    std::map<std::string, uint64_t> zaps; // object numbers by the names that scripts give them
     ObjectRuns handed_out;
     Quantize next_offset_per_alloc;
     Quantize hold_per_alloc;
@@ -95,14 +101,18 @@ class World {
     uint64_t counter(const std::string &name) const;         // 0 for a name that is none
     std::map<std::string, uint64_t> kstats() const;          // of this objset and those before it, from the start
     std::map<std::string, uint64_t> measured_kstats() const; // since the measured part began
-    void objset_closes();                                    // what the objset has counted is kept
+    // The objset is about to be closed, and has been opened again.
+    void objset_closes();
+    void objset_opened();
+    std::vector<HistogramRow> hold_zap_rows() const; // dmu_tx_hold_zap in the measured part, by holds of its ZAP
 
     // ---- time ----
     uint64_t epoch() const { return epoch_; } // changes when the measured part begins
     sim::Time measured_from() const { return measured_from_; }
     bool stopping() const { return ending_ || sim::now() >= stop_at_; }
     void end_run() { ending_ = true; }
-    void operation_done(const Step &step); // the warmup may be over
+    // Counted in the tally already: the warmup may be over, the caller wants to know how far the run is.
+    void operation_done(const Step &step, Tally &tally);
 
     // ---- operations that need the objset for themselves ----
     uint64_t operations_running = 0;
@@ -116,11 +126,17 @@ class World {
     void begin_measurement();
 
     std::unique_ptr<dmu::spa_t> spa_;
+    std::unique_ptr<dmu::zfsvfs_t> filesystem_; // null: no operation needs one
+    std::array<uint64_t, 32> hold_zap_before_{};
     std::vector<GroupState> groups_;
     std::map<std::string, std::unique_ptr<Barrier>> barriers_;
     std::map<std::string, uint64_t> closed_kstats_;
     std::map<std::string, uint64_t> kstats_before_;
+    const RunOptions &options_;
     const bool record_objects_;
+    const bool record_series_;
+    const bool needs_file_system_;
+    uint64_t operations_ = 0;
     bool measuring_ = false;
     bool ending_ = false;
     uint64_t epoch_ = 0;

@@ -24,6 +24,18 @@ TEST_CASE("the first, every, all and random live objects are taken out when chos
     CHECK(live.take_first(5, 1, 1000).empty());
 }
 
+TEST_CASE("a few random objects of many are drawn by rank, within the range")
+{
+    LiveObjects live;
+    for (uint64_t object = 1; object <= 1000; ++object)
+        live.add(object);
+    CHECK(live.take_random(1, 65, 999, [](uint64_t) { return 0; }) == Numbers{65});
+    CHECK(live.take_random(1, 64, 999, [](uint64_t n) { return n - 1; }) == Numbers{999});
+    CHECK(live.take_random(2, 1, 1000, [](uint64_t) { return 63; }) == Numbers{64, 66});
+    CHECK(live.take_random(1, 127, 127, [](uint64_t) { return 0; }) == Numbers{127});
+    CHECK(live.take_random(1, 127, 127, [](uint64_t) { return 0; }).empty());
+}
+
 TEST_CASE("quantize counts in the largest power of two that is not above the value")
 {
     Quantize histogram;
@@ -50,6 +62,22 @@ TEST_CASE("latencies are exact below 128 and within one part in 64 above")
         CHECK(one.quantile(50) >= value - value / 64);
     }
     CHECK(LatencyHistogram().summary().p99 == 0);
+}
+
+TEST_CASE("a timeline doubles its interval when there are too many, and loses nothing")
+{
+    Timeline timeline;
+    constexpr uint64_t ms = 1'000'000'000;
+    for (uint64_t i = 0; i < 999; ++i)
+        timeline.add(i * ms);
+    CHECK(timeline.samples().size() == 999);
+    timeline.add(1000 * ms);
+    timeline.add(0);
+    const auto samples = timeline.samples();
+    CHECK(samples.size() == 501);
+    CHECK(samples[0] == std::pair<uint64_t, uint64_t>{2 * ms, 3});
+    CHECK(samples[499].second == 1); // only 998 ms
+    CHECK(samples[500] == std::pair<uint64_t, uint64_t>{1002 * ms, 1});
 }
 
 TEST_CASE("object numbers are kept as runs of equal stride")

@@ -1,0 +1,62 @@
+// Operations on files and directories: their names, fields and sentences. What they do is in file_verbs.cpp.
+#include "scenarios/file_verbs.h"
+#include "scenarios/operation.h"
+
+namespace scenarios {
+
+namespace {
+
+// Names beyond the file system's limit may be asked for: the answer is ENAMETOOLONG.
+constexpr size_t name_length_max = 1000;
+constexpr size_t path_length_max = 4000;
+
+Field name_field(const char *sentence)
+{
+    return required(template_text("name", &Step::name, name_length_max, sentence));
+}
+
+Field dir_field(const char *sentence)
+{
+    return template_text("dir", &Step::dir, path_length_max, sentence);
+}
+
+Operation operation(const char *name, const char *sentence, std::vector<Field> fields,
+                    void (*perform)(Worker &, const Step &))
+{
+    Operation made{name,    sentence, Table(std::string("an op ") + name, with_common(name, std::move(fields))),
+                   perform, nullptr,  Needs::file_system};
+    return made;
+}
+
+constexpr const char *directory_sentence =
+    "The directory: a path from the root, such as \"a/b\"; the root if left out.";
+
+} // namespace
+
+std::vector<Operation> file_operations()
+{
+    using namespace file_verbs;
+    std::vector<Operation> list;
+    list.push_back(operation("mkdir", "Makes a directory; EEXIST, ENOENT.",
+                             {required(dir_field("Its path from the root; the parents exist."))}, mkdir));
+    list.push_back(operation("rmdir", "Removes an empty directory; ENOENT, ENOTDIR, ENOTEMPTY.",
+                             {required(dir_field("Its path from the root."))}, rmdir));
+    list.push_back(operation("create", "Makes a file; EEXIST, ENAMETOOLONG.",
+                             {dir_field(directory_sentence), name_field("Its name.")}, create));
+    list.push_back(operation("unlink", "Removes a file; ENOENT.",
+                             {dir_field(directory_sentence), name_field("Its name.")}, unlink));
+    list.push_back(operation(
+        "rename", "Gives a file another name, in the same directory or another.",
+        {dir_field(directory_sentence), name_field("The name it has."),
+         template_text("to_dir", &Step::to_dir, path_length_max, "The directory it goes to; its own if left out."),
+         required(template_text("to", &Step::new_name, name_length_max, "The name it gets."))},
+        rename));
+    list.push_back(
+        operation("lookup", "Finds a name; ENOENT.", {dir_field(directory_sentence), name_field("The name.")}, lookup));
+    list.push_back(operation("stat", "Finds a name and reads the file's attributes; ENOENT.",
+                             {dir_field(directory_sentence), name_field("The name.")}, stat));
+    list.push_back(operation("readdir", "Lists a directory.", {dir_field(directory_sentence)}, readdir));
+    return list;
+}
+
+} // namespace scenarios

@@ -1,0 +1,125 @@
+// Operations on files: each the transaction (or none) that a file system runs for one system call.
+//
+// With code.create_path "dmu", create and unlink are the recorded sequence of DMU calls without a file system around
+// it.
+#include "scenarios/file_verbs.h"
+
+#include "model/zpl.h"
+#include "scenarios/workload.h"
+
+namespace scenarios {
+
+namespace {
+
+// "a/b/c" as the directory "a/b" and the name "c".
+std::pair<std::string, std::string> split(const std::string &path)
+{
+    const size_t slash = path.rfind('/');
+    if (slash == std::string::npos)
+        return {"", path};
+    return {path.substr(0, slash), path.substr(slash + 1)};
+}
+
+// Runs `body` with the directory open.
+template <class Body>
+int in_directory(Worker &worker, const std::string &path, const Body &body)
+{
+    auto dir = dmu::zfs_open_dir(worker.world().filesystem(), path);
+    return dir ? body(**dir) : dir.error();
+}
+
+// One operation on `name` in `dir`.
+template <class Body>
+void on_entry(Worker &worker, const Step &step, const Body &body)
+{
+    const std::string dir = worker.text(step.dir), name = worker.text(step.name);
+    worker.operate(step, [&] { return in_directory(worker, dir, [&](dmu::znode_t &dzp) { return body(dzp, name); }); });
+}
+
+bool without_file_system(Worker &worker)
+{
+    return worker.world().scenario.config.code.create_path == "dmu";
+}
+
+} // namespace
+
+void file_verbs::mkdir(Worker &worker, const Step &step)
+{
+    const auto [parent, name] = split(worker.text(step.dir));
+    worker.operate(step, [&, parent = parent, name = name] {
+        return in_directory(worker, parent, [&](dmu::znode_t &dzp) {
+            const auto made = dmu::zpl_mkdir(dzp, name);
+            if (made)
+                ++worker.world().objects_in_use;
+            return made.error();
+        });
+    });
+}
+
+void file_verbs::rmdir(Worker &worker, const Step &step)
+{
+    const auto [parent, name] = split(worker.text(step.dir));
+    worker.operate(step, [&, parent = parent, name = name] {
+        return in_directory(worker, parent, [&](dmu::znode_t &dzp) {
+            const auto removed = dmu::zpl_rmdir(dzp, name);
+            if (removed)
+                --worker.world().objects_in_use;
+            return removed.error();
+        });
+    });
+}
+
+void file_verbs::create(Worker &worker, const Step &step)
+{
+    on_entry(worker, step, [&](dmu::znode_t &dzp, const std::string &name) {
+        const int error = without_file_system(worker) ? dmu::dmu_create(worker.world().objset(), dzp.z_id, name).error()
+                                                      : dmu::zpl_create(dzp, name).error();
+        if (error == 0)
+            ++worker.world().objects_in_use;
+        return error;
+    });
+}
+
+void file_verbs::unlink(Worker &worker, const Step &step)
+{
+    on_entry(worker, step, [&](dmu::znode_t &dzp, const std::string &name) {
+        const int error = without_file_system(worker) ? dmu::dmu_unlink(worker.world().objset(), dzp.z_id, name).error()
+                                                      : dmu::zpl_unlink(dzp, name).error();
+        if (error == 0)
+            --worker.world().objects_in_use;
+        return error;
+    });
+}
+
+void file_verbs::rename(Worker &worker, const Step &step)
+{
+    const std::string to_dir = worker.text(step.to_dir.text().empty() ? step.dir : step.to_dir),
+                      to = worker.text(step.new_name);
+    on_entry(worker, step, [&](dmu::znode_t &from_dir, const std::string &name) {
+        return in_directory(worker, to_dir,
+                            [&](dmu::znode_t &target) { return dmu::zpl_rename(from_dir, name, target, to).error(); });
+    });
+}
+
+void file_verbs::lookup(Worker &worker, const Step &step)
+{
+    on_entry(worker, step,
+             [](dmu::znode_t &dzp, const std::string &name) { return dmu::zpl_lookup(dzp, name).error(); });
+}
+
+void file_verbs::stat(Worker &worker, const Step &step)
+{
+    on_entry(worker, step, [](dmu::znode_t &dzp, const std::string &name) { return dmu::zpl_stat(dzp, name).error(); });
+}
+
+void file_verbs::readdir(Worker &worker, const Step &step)
+{
+    const std::string dir = worker.text(step.dir);
+    worker.operate(step, [&] {
+        return in_directory(worker, dir, [](dmu::znode_t &dzp) {
+            return dmu::zpl_readdir(dzp, [](const std::string &, uint64_t) { return true; }).error();
+        });
+    });
+}
+
+} // namespace scenarios

@@ -1,0 +1,96 @@
+// Files, directories and ZAPs through a script: what succeeds, what is refused and with which errno.
+#include "tests/scenarios/run_fixture.h"
+
+#include <doctest/doctest.h>
+
+using namespace scenarios;
+using namespace scenarios_test;
+
+TEST_CASE("files are made, found, renamed and removed")
+{
+    const RunResult result = run_steps(R"({"op": "mkdir", "dir": "a"}, {"op": "mkdir", "dir": "a/b"},
+        {"repeat": 20, "steps": [{"op": "create", "dir": "a/b", "name": "f{n:04}"}, {"op": "lookup", "dir": "a/b", "name": "f{n:04}"}]},
+        {"op": "rename", "dir": "a/b", "name": "f0000", "to_dir": "a", "to": "g"}, {"op": "stat", "dir": "a", "name": "g"},
+        {"op": "readdir", "dir": "a/b"}, {"op": "unlink", "dir": "a", "name": "g"}, {"op": "sync"})");
+    CHECK(result.end == End::completed);
+    CHECK(result.ending == "");
+    CHECK(count(result, "mkdir") == 2);
+    CHECK(count(result, "create") == 20);
+    CHECK(count(result, "lookup") == 20);
+    for (const char *op : {"rename", "stat", "readdir", "unlink"})
+        CHECK(count(result, op) == 1);
+}
+
+TEST_CASE("what a file system refuses comes under its errno")
+{
+    const RunResult result = run_steps(
+        R"({"op": "mkdir", "dir": "a"}, {"op": "mkdir", "dir": "a"}, {"op": "mkdir", "dir": "x/y"},
+        {"op": "create", "dir": "a", "name": "f"}, {"op": "create", "dir": "a", "name": "f"}, {"op": "create", "dir": "a/f", "name": "g"},
+        {"op": "unlink", "dir": "a", "name": "g"}, {"op": "rmdir", "dir": "a"}, {"op": "lookup", "dir": "b", "name": "f"},
+        {"op": "create", "dir": "a", "name": ")" +
+        std::string(256, 'n') + R"("}, {"op": "create", "dir": "a", "name": ")" + std::string(255, 'n') + R"("})");
+    CHECK(result.end == End::completed);
+    CHECK(errors(result, "mkdir", "EEXIST") == 1);
+    CHECK(errors(result, "mkdir", "ENOENT") == 1);
+    CHECK(errors(result, "create", "EEXIST") == 1);
+    CHECK(errors(result, "create", "ENOTDIR") == 1);
+    CHECK(errors(result, "create", "ENAMETOOLONG") == 1);
+    CHECK(count(result, "create") == 2);
+    CHECK(errors(result, "unlink", "ENOENT") == 1);
+    CHECK(errors(result, "rmdir", "ENOTEMPTY") == 1);
+    CHECK(errors(result, "lookup", "ENOENT") == 1);
+}
+
+TEST_CASE("a create holds its directory's dnode as often as the form of dmu_tx_hold_zap says")
+{
+    const std::string steps =
+        R"({"op": "mkdir", "dir": "d"}, {"repeat": 3000, "steps": [{"op": "create", "dir": "d", "name": "f{n:08}"}]})";
+    const auto holds = [&](const char *form) {
+        return rows(run_steps(steps, 1, {std::string("code.tx_hold_zap=") + form}), "dnode_hold per dmu_tx_hold_zap");
+    };
+    CHECK(holds("by-dnode") == "1:3001"); // and the mkdir
+    CHECK(holds("by-object").starts_with("2:"));
+    CHECK(holds("by-object").find(" 5:") != std::string::npos);
+}
+
+TEST_CASE("creates by the recorded sequence of DMU calls, without a file system's steps")
+{
+    const RunResult result = run_steps(
+        R"({"op": "mkdir", "dir": "d"}, {"repeat": 50, "steps": [{"op": "create", "dir": "d", "name": "f{n:08}"}]},
+        {"op": "unlink", "dir": "d", "name": "f00000001"}, {"op": "unlink", "dir": "d", "name": "none"})",
+        1, {"code.create_path=dmu"});
+    CHECK(result.end == End::completed);
+    CHECK(count(result, "create") == 50);
+    CHECK(count(result, "unlink") == 1);
+    CHECK(errors(result, "unlink", "ENOENT") == 1);
+}
+
+TEST_CASE("the file system is there again after the pool was exported and imported")
+{
+    const RunResult result =
+        run_steps(R"({"op": "mkdir", "dir": "d"}, {"op": "create", "dir": "d", "name": "f"}, {"op": "export_import"},
+        {"op": "stat", "dir": "d", "name": "f", "must": true}, {"op": "unlink", "dir": "d", "name": "f", "must": true}, {"op": "rmdir", "dir": "d", "must": true})");
+    CHECK(result.end == End::completed);
+    CHECK(result.ending == "");
+}
+
+TEST_CASE("entries of a ZAP are added, replaced, read and removed")
+{
+    const RunResult result = run_steps(R"({"op": "zap_create", "zap": "z"}, {"op": "zap_create", "zap": "z"},
+        {"repeat": 200, "steps": [{"op": "zap_add", "zap": "z", "name": "n{i:06}", "value": "{i}"}]}, {"op": "zap_add", "zap": "z", "name": "n000000"},
+        {"op": "zap_update", "zap": "z", "name": "wide", "values": [1, 2, 3], "integer_size": 4},
+        {"op": "zap_lookup", "zap": "z", "name": "wide", "integer_size": 4, "count": 3}, {"op": "zap_lookup", "zap": "z", "name": "wide", "integer_size": 4},
+        {"op": "zap_lookup", "zap": "z", "name": "none"}, {"op": "zap_lookup", "zap": "other", "name": "none"}, {"op": "zap_remove", "zap": "z", "name": "wide"},
+        {"op": "zap_count_write", "zap": "z", "name": "x"}, {"op": "tx_hold_zap", "zap": "z", "name": "x"}, {"op": "zap_cursor", "zap": "z"},
+        {"op": "zap_stats", "zap": "z"}, {"op": "sync"})");
+    CHECK(result.end == End::completed);
+    CHECK(result.ending == "");
+    CHECK(count(result, "zap_add") == 200);
+    CHECK(errors(result, "zap_create", "EEXIST") == 1);
+    CHECK(errors(result, "zap_add", "EEXIST") == 1);
+    CHECK(count(result, "zap_lookup") == 1);
+    CHECK(errors(result, "zap_lookup", "EOVERFLOW") == 1);
+    CHECK(errors(result, "zap_lookup", "ENOENT") == 2);
+    for (const char *op : {"zap_update", "zap_remove", "zap_count_write", "tx_hold_zap", "zap_cursor", "zap_stats"})
+        CHECK(count(result, op) == 1);
+}
