@@ -4,12 +4,14 @@
 #include "analysis/cli/exit_status.h"
 #include "analysis/cli/interrupt.h"
 #include "analysis/cli/output.h"
+#include "analysis/text.h"
 #include "analysis/version.h"
 #include "scenarios/input_error.h"
 #include "sim/verify.h"
 
 #include <cstdio>
 #include <new>
+#include <sstream>
 
 namespace cli {
 
@@ -76,9 +78,12 @@ int dispatch(std::vector<std::string> words)
     throw UsageError(scenarios::unknown("command", words[0], known));
 }
 
+// A message may quote a file's author or a file's name: no control character of theirs reaches the terminal.
 int complain(int status, const std::string &message)
 {
-    std::fprintf(stderr, "%s\n", message.c_str());
+    std::istringstream lines(message);
+    for (std::string line; std::getline(lines, line);)
+        std::fprintf(stderr, "%s\n", analysis::escaped(line).c_str());
     return status;
 }
 

@@ -20,7 +20,7 @@ void validate(boost::any &value, const std::vector<std::string> &texts, Whole *,
     Whole whole;
     auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), whole.value);
     if (error != std::errc() || end != text.data() + text.size() || text.empty())
-        throw po::validation_error(po::validation_error::invalid_option_value, "", text);
+        throw po::invalid_option_value(text);
     value = whole;
 }
 

@@ -5,11 +5,15 @@
 #include "analysis/text.h"
 
 #include <cerrno>
+#include <charconv>
 #include <climits>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
+#include <filesystem>
 #include <sys/stat.h>
+#include <system_error>
 #include <unistd.h>
 
 namespace cli {
@@ -17,6 +21,7 @@ namespace cli {
 namespace {
 
 constexpr size_t buffer_bytes = 1 << 16;
+constexpr const char *temporary_mark = ".dmusim-"; // then the process that writes it
 
 std::string folder_of(const std::string &path)
 {
@@ -35,6 +40,24 @@ std::string followed(const std::string &path)
     return target;
 }
 
+// A killed process cannot clean up: whoever writes to the same name next does it for those that are gone.
+void remove_leftovers(const std::string &target)
+{
+    const std::filesystem::path folder = folder_of(target);
+    const std::string prefix = std::filesystem::path(target).filename().string() + temporary_mark;
+    std::error_code ignored;
+    for (const auto &entry : std::filesystem::directory_iterator(folder, ignored)) {
+        const std::string name = entry.path().filename().string();
+        if (!name.starts_with(prefix))
+            continue;
+        pid_t writer = 0;
+        const char *end = name.data() + name.size();
+        auto [stop, error] = std::from_chars(name.data() + prefix.size(), end, writer);
+        if (error == std::errc() && stop == end && writer > 0 && kill(writer, 0) != 0 && errno == ESRCH)
+            unlink(entry.path().c_str());
+    }
+}
+
 } // namespace
 
 Output::Output(const std::string &path) : path_(path == "-" ? "" : path)
@@ -51,7 +74,8 @@ Output::Output(const std::string &path) : path_(path == "-" ? "" : path)
             fail("cannot be opened for writing", errno);
         return;
     }
-    temporary_ = target_ + ".dmusim-" + std::to_string(getpid());
+    remove_leftovers(target_);
+    temporary_ = target_ + temporary_mark + std::to_string(getpid());
     fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (fd_ < 0 && errno == EEXIST) { // left by a killed process that had our number
         unlink(temporary_.c_str());

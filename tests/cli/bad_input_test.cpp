@@ -54,12 +54,12 @@ TEST_CASE("the scenario that the bad ones are made of is good")
 TEST_CASE("an unknown key is told with the nearest one and its place")
 {
     file_refused(altered("\"params\"", "\"parms\""), {"bad.json:3:3:", "parms", "params"});
-    file_refused(altered("\"threads\"", "\"thread\""), {"bad.json:5:30:", "workload.0", "threads"});
+    file_refused(altered("\"threads\"", "\"thread\""), {"bad.json:5:28:", "workload.0", "threads"});
 }
 
 TEST_CASE("wrong types, values out of range and unknown names are told with what is allowed")
 {
-    file_refused(altered("\"threads\": 1", "\"threads\": \"many\""), {"bad.json:5:41:", "workload.0.threads"});
+    file_refused(altered("\"threads\": 1", "\"threads\": \"many\""), {"bad.json:5:39:", "workload.0.threads"});
     file_refused(altered("\"threads\": 1", "\"threads\": 0"), {"workload.0.threads"});
     file_refused(altered("\"threads\": 1", "\"threads\": -3"), {"workload.0.threads"});
     file_refused(altered("\"threads\": 1", "\"threads\": 1.5"), {"workload.0.threads"});
