@@ -14,8 +14,8 @@ namespace {
 // nothing, so looking again and again is good enough.
 constexpr int64_t alone_poll_ns = 1000;
 
-// Operations between two calls of the caller's progress function.
-constexpr uint64_t operations_per_progress = 256;
+// Steps between two calls of the caller's progress function.
+constexpr uint64_t steps_per_progress = 256;
 
 size_t index_of(const Step &step)
 {
@@ -158,7 +158,13 @@ void World::operation_done(const Step &step, Tally &tally)
         tally.timeline.add(static_cast<uint64_t>((sim::now() - measured_from_).ps));
     if (!measuring_ && step.operation->name == scenario.warmup.op && tally.count >= scenario.warmup.count)
         begin_measurement();
-    if (++operations_ % operations_per_progress == 0 && options_.progress != nullptr &&
+    ++operations_;
+}
+
+void World::step_done()
+{
+    simulator.progress();
+    if (++steps_ % steps_per_progress == 0 && options_.progress != nullptr &&
         !options_.progress({static_cast<uint64_t>((sim::now() - measured_from_).ps), operations_}))
         simulator.stop(sim::Ending::stopped, "interrupted");
 }
@@ -272,7 +278,7 @@ void Worker::perform(const Step &step)
         wait_until(step);
         break;
     }
-    world_.simulator.progress();
+    world_.step_done();
 }
 
 void Worker::repeat(const Step &step)
@@ -296,7 +302,7 @@ void Worker::repeat(const Step &step)
         run(step.steps);
     }
     rounds_.pop_back();
-    world_.simulator.progress();
+    world_.step_done();
 }
 
 bool Worker::take_shared(const Step &step, uint64_t visit, uint64_t rounds, uint64_t &index)
@@ -355,7 +361,7 @@ void Worker::wait_until(const Step &step)
 
 void Worker::finish(const Step &step, const Mark &begin, int error)
 {
-    world_.simulator.progress();
+    world_.step_done();
     const bool whole = begin.epoch == world_.epoch(); // or the measured part began within this operation
     const sim::Time from = whole ? begin.time : world_.measured_from();
     Tally &tally = world_.tallies[index_of(step)];

@@ -113,6 +113,7 @@ class World {
     void end_run() { ending_ = true; }
     // Counted in the tally already: the warmup may be over, the caller wants to know how far the run is.
     void operation_done(const Step &step, Tally &tally);
+    void step_done(); // of any kind: it is no livelock; polls the caller now and then
 
     // ---- operations that need the objset for themselves ----
     uint64_t operations_running = 0;
@@ -137,6 +138,7 @@ class World {
     const bool record_series_;
     const bool needs_file_system_;
     uint64_t operations_ = 0;
+    uint64_t steps_ = 0;
     bool measuring_ = false;
     bool ending_ = false;
     uint64_t epoch_ = 0;
