@@ -2,6 +2,7 @@
 
 #include "analysis/conform_alloc.h"
 #include "analysis/conform_zap.h"
+#include "analysis/conform_zap_profile.h"
 
 namespace analysis {
 
@@ -95,7 +96,8 @@ static const std::vector<TraceKind> trace_kinds = {
     {"format", "alloc-oracle-1", conform_alloc},
     {"kind", "zap_structure", replay_zap_structure}, {"kind", "zap_events", replay_zap_events},
     {"kind", "zap_remove", replay_zap_remove},       {"kind", "zap_cursor", replay_zap_cursor},
-    {"kind", "zap_edge", replay_zap_edge},
+    {"kind", "zap_edge", replay_zap_edge},           {"kind", "hold_zap", replay_hold_zap},
+    {"kind", "create_sequence", replay_create_sequence},
 };
 
 const TraceKind &trace_kind(const Json &trace)
