@@ -201,12 +201,15 @@ void compare_profile(const Json &profile, const Counts &sum, uint64_t calls, Com
         std::map<std::string, int64_t> recorded;
         for (const Json &path : profile["dnode_hold_paths"])
             ++recorded[path.value("path", std::string())];
+        // A long list was cut off: then what it has must be there, and more may be.
+        const bool cut_off = profile.value("dnode_hold_impl_total", uint64_t{0}) > profile["dnode_hold_paths"].size();
         Json recorded_paths = Json::object();
         Json got_paths = Json::object();
         for (const auto &[path, times] : recorded)
             recorded_paths[path] = times;
         for (const auto &[path, times] : sum.paths)
-            got_paths[path] = times;
+            if (times != 0 && (!cut_off || recorded.contains(path)))
+                got_paths[path] = cut_off ? std::min(times, recorded[path]) : times;
         comparison.equal("dnode_hold_paths", recorded_paths, got_paths);
     }
     if (profile.contains("dnode_hold_impl_total"))

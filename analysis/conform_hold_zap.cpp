@@ -63,8 +63,7 @@ uint64_t HoldReplay::directory_of(const Json &recorded)
     return object;
 }
 
-// Up to `entries` names, synced; or all but the last two before the sync and the second last after it, so that the header
-// is dirty and the leaf of the name to come is not.
+// Up to `entries` names, and synced; or synced at the last full thousand only, as the recording did on its way to an event.
 void HoldReplay::fill(uint64_t object, uint64_t entries, bool leave_header_dirty)
 {
     Directory &directory = directories_[object];
@@ -76,13 +75,24 @@ void HoldReplay::fill(uint64_t object, uint64_t entries, bool leave_header_dirty
         });
         directory.entries = std::max(directory.entries, until);
     };
-    if (leave_header_dirty && directory.entries + 1 < entries) {
-        add(entries - 1);
+    constexpr uint64_t names_a_txg = 1000;
+    if (const uint64_t synced = entries - entries % names_a_txg; leave_header_dirty && directory.entries < synced) {
+        add(synced);
         bed_.sync();
     }
     add(entries);
     if (!leave_header_dirty)
         bed_.sync();
+}
+
+// A name that the recording drew, of which only the length is known: each character costs one ldv, and so do its
+// terminator and the value. REQUIRES: the call made one entry, or upgraded entries of f-names and made one.
+std::string name_of_length(const Json &recorded)
+{
+    constexpr int64_t calls_an_f_name = 11;
+    const int64_t calls = recorded_count(recorded["profile"], "fn", "ldv", 1);
+    const int64_t length = calls % calls_an_f_name - 2 + (calls % calls_an_f_name < 3 ? calls_an_f_name : 0);
+    return std::string(static_cast<size_t>(length), 'x');
 }
 
 std::string HoldReplay::name_for(const Json &recorded, const std::string &sentence, uint64_t object)
@@ -152,14 +162,16 @@ void HoldReplay::change(const Json &recorded, const std::string &sentence)
         if (says(sentence, "leaf split"))
             while (!leaf_is_full(object, f_name(next)))
                 ++next;
-        name = f_name(next);
+        name = says(sentence, "upgrades to fat") ? name_of_length(recorded) : f_name(next);
+        if (says(sentence, "upgrades to fat")) // the next directory had been made in the same txg
+            directories_[bed_.create_zap()] = {};
     } else if (looking) {
         name = name_for(recorded, sentence, object);
     } else {
         // The add that was recorded is the one that reached `entries`; one in the middle of a growth is the next.
         if (!says(sentence, "mid-grow"))
             fill(object, entries - 1, true);
-        name = f_name(directory.entries);
+        name = says(sentence, "mid-grow") ? name_of_length(recorded) : f_name(directory.entries);
     }
 
     Counts counts;

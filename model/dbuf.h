@@ -89,7 +89,7 @@ struct dmu_buf_impl_t {
     bool db_pending_evict = false;
     bool db_cached_in_lru = false; // since 2017: in the dbuf cache
     uint32_t db_size = 0;
-    zfs_refcount_t db_holds;
+    counted_refcount_t<Fn::db_holds> db_holds;
     void *db_data = nullptr; // db_buf's payload, or the bonus words
     arc_buf_t *db_buf = nullptr;
     dbuf_dirty_record_t *db_last_dirty = nullptr;   // newest first

@@ -283,7 +283,8 @@ void dnode_new_blkid(dnode_t &dn, uint64_t blkid, dmu_tx_t &tx, bool have_read)
     if (have_read) {
         if (blkid <= dn.dn_maxblkid)
             return;
-        if (!dn.dn_struct_rwlock.try_upgrade()) {
+        const bool may_upgrade = dn.dn_objset->os_dmu.config.code.rw_upgrade_can_succeed;
+        if (!may_upgrade || !dn.dn_struct_rwlock.try_upgrade()) {
             rw_exit(dn.dn_struct_rwlock);
             rw_enter_manual(dn.dn_struct_rwlock, RW_WRITER);
         }

@@ -92,7 +92,7 @@ struct dnode_t {
     dnode_dirtycontext dn_dirtyctx = DN_UNDIRTIED;
 
     zfs_refcount_t dn_tx_holds;
-    zfs_refcount_t dn_holds;
+    counted_refcount_t<Fn::dn_holds> dn_holds;
 
     kmutex_t dn_dbufs_mtx{"dn_dbufs_mtx"};
     // under dn_dbufs_mtx:

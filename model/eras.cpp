@@ -61,6 +61,7 @@ constexpr era_t zol_2016_08 = [] {
     era.what =
         "ZFS on Linux in user space, July 2016: dnodes may take several slots, so holds look at the earlier ones";
     era.walk_earlier_slots = true;
+    era.parent_beyond_end = true;
     return era;
 }();
 

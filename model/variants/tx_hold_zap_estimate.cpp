@@ -53,7 +53,7 @@ void tx_hold_zap_estimate::hold(dmu_tx_hold_t &txh, bool add, const std::string_
 
     const uint32_t epbs = dn.dn_indblkshift - SPA_BLKPTRSHIFT;
     for (uint64_t blocks = dn.dn_maxblkid >> epbs; blocks != 0; blocks >>= epbs)
-        txh.txh_space_tooverwrite += 3ull << dn.dn_indblkshift;
+        txh.txh_space_towrite += 3ull << dn.dn_indblkshift; // every dataset has a snapshot before it: its origin
 }
 
 } // namespace dmu
