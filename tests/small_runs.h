@@ -9,6 +9,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 
 inline std::string read_whole(const std::string &path)
@@ -27,6 +28,8 @@ inline analysis::Json small_sizes()
 inline scenarios::RunResult small_run(const std::string &name, const analysis::Json &overrides,
                                       sim::Observer *observer = nullptr)
 {
+    if (!overrides.is_object())
+        throw std::runtime_error(name + " has no line in tests/golden/sizes.json that makes it small");
     std::vector<scenarios::Override> list = {{"expect", "[]", "golden"}};
     for (const auto &[path, value] : overrides.items())
         list.push_back({path, value.dump(), "golden"});
