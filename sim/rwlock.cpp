@@ -99,13 +99,12 @@ void RwLock::exit_read()
     if (!hot.broken)
         settle();
     line_.modify();
+    // The last one holds it until the line has come; a reader may join it meanwhile.
+    if (readers_ == 1 && !hot.broken)
+        settle();
     if (--readers_ > 0)
         return;
-    // To those who come while the line is on its way it is still held.
     count_hold(*this);
-    owner = hot.thread;
-    if (!hot.broken)
-        settle();
     pass_on_rwlock();
 }
 

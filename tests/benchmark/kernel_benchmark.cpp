@@ -192,7 +192,7 @@ Work parse(int count, char **arguments)
 } // namespace
 
 int main(int count, char **arguments)
-{
+try {
     const Work work = parse(count, arguments);
     const MachineProfile *profile = find_machine_profile(work.profile);
     if (profile == nullptr || find_lock_policy(work.policy) == nullptr) {
@@ -240,4 +240,7 @@ int main(int count, char **arguments)
                 static_cast<unsigned long>(simulator.measurements().locks.waits[0].wait.total() / 1000),
                 end.text.empty() ? "" : ", ", end.text.c_str());
     return end.ending == Ending::finished ? 0 : 1;
+} catch (const LimitReached &reached) {
+    std::fprintf(stderr, "%s\n", reached.what());
+    return 1;
 }
