@@ -18,6 +18,7 @@ struct alignas(64) Cpu {
     int64_t busy_ps = 0;
     int64_t idle_ps = 0;
     int64_t switch_ps = 0; // of busy_ps: changing threads
+    WinnerTree::Path path;
 };
 
 class CpuSet {

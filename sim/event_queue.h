@@ -29,57 +29,53 @@ constexpr Key key_span(Duration length) { return static_cast<uint64_t>(length.ps
 constexpr Time time_of(Key key) { return {static_cast<int64_t>(key >> limits::cpu_bits)}; }
 constexpr uint32_t cpu_of(Key key) { return static_cast<uint32_t>(key) & limits::timer_cpu; }
 
+// Each node is the lesser of its two children. The way up from a leaf is written down for each CPU, four levels of it, since
+// working out the places costs more than the comparisons; larger machines work out the rest.
 class WinnerTree {
 public:
-    void resize(uint32_t cpus);
+    static constexpr unsigned written_levels = 4;
 
-    void set(uint32_t cpu, Key key)
+    // The way up from one CPU's leaf; kept with the CPU.
+    struct Path {
+        Key *leaf = nullptr;
+        Key *sibling[written_levels] = {};
+        Key *parent[written_levels] = {};
+    };
+
+    void resize(uint32_t cpus);
+    Path path(uint32_t cpu);
+
+    void set(const Path &path, Key key)
     {
-        Key *const tree = tree_;
-        uint32_t i = leaves_ + cpu;
-        tree[i] = key;
-        const auto level = [&] {
-            const Key sibling = tree[i ^ 1];
+        *path.leaf = key;
+        for (unsigned level = 0; level < written_levels; ++level) {
+            const Key sibling = *path.sibling[level];
             key = sibling < key ? sibling : key;
-            i >>= 1;
-            tree[i] = key;
-        };
-        level();
-        level();
-        level();
-        level();
-        while (i > 1) [[unlikely]]
-            level();
+            *path.parent[level] = key;
+        }
+        if (large_) [[unlikely]]
+            set_above(path, key);
     }
-    Key get(uint32_t cpu) const { return tree_[leaves_ + cpu]; }
-    Key first() const { return tree_[1]; }
+    Key first() const { return *root_; }
     // The smallest key of all CPUs but this one.
-    Key first_of_others(uint32_t cpu) const
+    Key first_of_others(const Path &path) const
     {
-        const Key *const tree = tree_;
-        uint32_t i = leaves_ + cpu;
-        Key least = tree[i ^ 1];
-        const auto level = [&] {
-            i >>= 1;
-            const Key sibling = tree[i ^ 1];
+        Key least = *path.sibling[0];
+        for (unsigned level = 1; level < written_levels; ++level) {
+            const Key sibling = *path.sibling[level];
             least = sibling < least ? sibling : least;
-        };
-        level();
-        level();
-        level();
-        while (i > 3) [[unlikely]]
-            level();
-        return least;
+        }
+        return large_ ? first_of_others_above(path, least) : least;
     }
 
 private:
-    // Four levels are written out, so there are always as many: most machines have 9 to 16 CPUs.
-    static constexpr uint32_t least_leaves = 16;
+    void set_above(const Path &path, Key key);
+    Key first_of_others_above(const Path &path, Key least) const;
 
-
+    const Key *root_ = nullptr;
+    bool large_ = false; // more levels than are written down
     uint32_t leaves_ = 1;
-    Key *tree_ = nullptr;
-    std::vector<Key> storage_;
+    std::vector<Key> tree_; // the root at 1, the children of i at 2i and 2i + 1
 };
 
 // A binary heap in which a thread knows its place, so that a timer that is no longer wanted is taken out, not left behind.

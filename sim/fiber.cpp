@@ -73,8 +73,8 @@ Stack StackPool::make_unguarded(uint32_t slot)
     const uint32_t index = slot - limits::guarded_threads;
     char *bottom = unguarded_ + page + size_t{index} * unguarded_stride;
     char *top = bottom + unguarded_stride - sizeof(uint64_t);
-    *reinterpret_cast<uint64_t *>(top) = canary_value;
-    uint64_t *below = index == 0 ? &no_canary : reinterpret_cast<uint64_t *>(bottom) - 1;
+    *reinterpret_cast<uint32_t *>(top) = canary_value;
+    uint32_t *below = index == 0 ? &no_canary : reinterpret_cast<uint32_t *>(bottom - sizeof(uint64_t));
     return {top, bottom, below, slot};
 }
 

@@ -28,15 +28,15 @@
 namespace sim {
 
 // What the word next to an unguarded stack holds; a guarded stack's pointer leads to a word of that value.
-inline constexpr uint64_t canary_value = 0x6b1ad5c3f0e2974dull;
-inline uint64_t no_canary = canary_value;
+inline constexpr uint32_t canary_value = 0x6b1ad5c3;
+inline uint32_t no_canary = canary_value;
 
 [[noreturn]] void stack_overrun();
 
 struct Stack {
     char *top = nullptr;
     char *bottom = nullptr;
-    uint64_t *canary = &no_canary; // the word below `bottom`; a running over destroys it first
+    uint32_t *canary = &no_canary; // the word below `bottom`; a running over destroys it first
     uint32_t slot = 0;
 };
 
@@ -101,8 +101,8 @@ private:
     void switch_by_library(Fiber &next);
 
     // The exceptions in flight of whoever runs; at one address, since one host thread runs everything.
-    static inline Exceptions *exceptions_in_flight = nullptr;
-    static inline Fiber *entering = nullptr;
+    __attribute__((visibility("hidden"))) static inline Exceptions *exceptions_in_flight = nullptr;
+    __attribute__((visibility("hidden"))) static inline Fiber *entering = nullptr;
 
     SavedRegisters registers_;
     void *context_ = nullptr; // Boost.Context's

@@ -72,7 +72,8 @@ void wait_ends(LockBase &lock)
     VERIFY3(spin, <=, wait);
     hot.node->spin_ps += spin;
     self.lock_wait_ps += static_cast<int64_t>(wait);
-    hot.simulator->count_wait(lock, self, wait, spin);
+    if (hot.counting) [[likely]]
+        hot.simulator->count_wait(lock, self, wait, spin);
     if (Observer *observer = hot.simulator->observer())
         observer->waited({self, &lock, lock.lock_class, {self.wait_since_ps}, {until},
                           {static_cast<int64_t>(spin)}, *hot.node,

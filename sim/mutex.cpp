@@ -10,33 +10,21 @@ Mutex::~Mutex()
     waiters = nullptr;
 }
 
-void Mutex::enter_slow()
+// enter_slow() is in scheduler.cpp.
+
+void Mutex::contend()
 {
     Thread &self = *hot.thread;
-    VERIFY(owner != &self);
-    if (hot.key >= hot.horizon) {
-        // Its turn comes later. The dispatcher tries in its place, and comes back only when it can have the mutex.
-        self.wants = this;
-        self.pending = Pending::acquire;
-        hot.scheduler->let_others_first();
-        if (self.waits_for == nullptr) [[likely]] {
-            take();
-            return;
-        }
-    } else if (is_free()) {
-        take();
-        return;
-    } else {
-        self.node = hot.node;
-        line_up(self);
-        hot.scheduler->dispatch();
-    }
-    wait_out(self);
+    self.node = hot.node;
+    line_up(self);
+    hot.scheduler->dispatch();
+    wait_out();
 }
 
-// It comes back from waiting, with the mutex or to try once more.
-void Mutex::wait_out(Thread &self)
+// The running thread comes back from waiting, with the mutex or to try once more.
+void Mutex::wait_out()
 {
+    Thread &self = *hot.thread;
     while (!self.granted) {
         if (self.next != nullptr && !hot.policy->keeps_turn)
             ring_remove(waiters, self);
@@ -57,6 +45,7 @@ void Mutex::wait_out(Thread &self)
 // they came.
 void Mutex::line_up(Thread &self)
 {
+    VERIFY(owner != &self);
     if (owner == nullptr)
         take_back_release(*this);
     if (self.waits_for == nullptr)

@@ -76,7 +76,8 @@ private:
     // To whoever is next.
     bool is_free() const { return owner == nullptr && key <= hot.key; }
     void line_up(Thread &self);
-    void wait_out(Thread &self);
+    void contend();
+    void wait_out();
     void pass_on_mutex();
 };
 

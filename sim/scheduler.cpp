@@ -13,8 +13,10 @@ void Scheduler::start(const Machine &machine_in)
     machine = &machine_in;
     cpus_.assign(machine->cpus, Cpu{});
     tree_.resize(machine->cpus);
-    for (uint32_t cpu = 0; cpu < machine->cpus; ++cpu)
+    for (uint32_t cpu = 0; cpu < machine->cpus; ++cpu) {
+        cpus_[cpu].path = tree_.path(cpu);
         idle_.insert(cpu);
+    }
     slice_ps_ = machine->time_slice_ps;
 }
 
@@ -40,7 +42,9 @@ void Scheduler::spinning(Thread &thread, bool yes)
 
 // ---- the dispatcher ----
 
-void Scheduler::dispatch()
+void Scheduler::dispatch() { dispatch_inline(); }
+
+inline __attribute__((always_inline)) void Scheduler::dispatch_inline()
 {
     Thread *const me = hot.thread;
     me->node = hot.node;
@@ -63,8 +67,8 @@ void Scheduler::dispatch()
         Thread *const thread = c.thread;
         hot.key = key;
         hot.thread = thread;
-        if (thread->pending == Pending::acquire) {
-            if (!thread->wants->is_free()) {
+        if (thread->pending == Pending::acquire) [[likely]] {
+            if (!thread->wants->is_free()) [[unlikely]] {
                 thread->wants->line_up(*thread);
                 continue;
             }
@@ -74,7 +78,7 @@ void Scheduler::dispatch()
                 continue;
             thread->pending = Pending::resume;
         }
-        hot.horizon = std::min({tree_.first_of_others(cpu), attention_, c.slice_end});
+        hot.horizon = std::min({tree_.first_of_others(c.path), attention_, c.slice_end});
         hot.release_ahead = std::min(release_limit, c.slice_end);
         if (thread != me) {
             ++switches;
@@ -84,6 +88,26 @@ void Scheduler::dispatch()
             hot.calls = me->calls;
         }
         return;
+    }
+}
+
+// Where most of a run's turns are given: the dispatcher is part of it, which saves a frame of it on every switch.
+void Mutex::enter_slow()
+{
+    if (hot.key >= hot.horizon) [[likely]] {
+        Thread &self = *hot.thread;
+        self.wants = this;
+        self.pending = Pending::acquire;
+        hot.scheduler->set_leaf(current_cpu(), hot.key);
+        hot.scheduler->dispatch_inline();
+        if (hot.thread->waits_for == nullptr) [[likely]]
+            take();
+        else
+            wait_out();
+    } else if (is_free()) {
+        take();
+    } else {
+        contend();
     }
 }
 

@@ -29,12 +29,14 @@ public:
 
     // Its leaf and `pending` say what it waits for.
     void dispatch();
+    void dispatch_inline();
     // Returns when nobody else comes first.
     void let_others_first()
     {
         set_leaf(current_cpu(), hot.key);
         dispatch();
     }
+
     // The same after giving `pending` and the time at which it wants to go on.
     void give_way(Pending pending, Key target);
     // Pays for going to sleep and sleeps until woken. The caller has cleared `woken` before anybody could wake it.
@@ -65,7 +67,7 @@ public:
     {
         Cpu &c = cpus_[cpu];
         c.target = target;
-        tree_.set(cpu, target < c.slice_end ? target : c.slice_end);
+        tree_.set(c.path, target < c.slice_end ? target : c.slice_end);
     }
     bool someone_waits_for(uint32_t cpu) const;
     uint32_t make_run_queue(const CpuSet &cpus, const CpuSet *&stored);

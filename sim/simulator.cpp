@@ -91,6 +91,7 @@ Simulator::~Simulator()
 void Simulator::set_prices()
 {
     hot.free_running = free_;
+    hot.charged_bits = free_ ? 0 : ~uint64_t{0};
     hot.function_cost = free_ ? free_function_costs_.data() : function_costs_.data();
     hot.prices = Prices{};
     if (free_)

@@ -119,7 +119,7 @@ public:
         measurement_pending_ = true;
         set_release_limit();
     }
-    // Off: mutexes keep no accounts of acquisitions and holds, and no history for the digest. What happens is the same.
+    // Off: locks keep no accounts of acquisitions, holds and waits, and no history for the digest. What happens is the same.
     void set_counting(bool yes) { hot.counting = yes; }
     // Off: every release waits for its turn. Nothing but speed changes; for tests.
     void set_release_ahead(bool yes);

@@ -91,10 +91,13 @@ constexpr Duration hold = picoseconds(100'000);
 void mutex_rounds(const Work &work, Places &places, uint64_t id)
 {
     Generator random(id);
+    // Its own mutex, or one of all.
+    BenchMutex *const mutexes = &places.mutexes[work.locks > 0 ? 0 : id];
+    const uint64_t locks = work.locks;
     for (uint64_t i = work.rounds(); i > 0; --i) {
         const uint64_t z = random.next();
         charge(picoseconds(static_cast<int64_t>(1 + (((z & 0xffffffff) * 2000) >> 32)) * 1000));
-        Mutex &mutex = places.mutexes[work.locks > 0 ? ((z >> 32) * work.locks) >> 32 : id];
+        Mutex &mutex = mutexes[((z >> 32) * locks) >> 32];
         mutex.enter();
         charge(hold);
         mutex.exit();
