@@ -28,13 +28,14 @@ WinnerTree::Path WinnerTree::path(uint32_t cpu)
     return path;
 }
 
-void WinnerTree::set_above(const Path &path, Key key)
+Key WinnerTree::set_above(const Path &path, Key key)
 {
     for (size_t i = static_cast<size_t>(path.parent[written_levels - 1] - tree_.data()); i > 1;) {
         key = std::min(key, tree_[i ^ 1]);
         i >>= 1;
         tree_[i] = key;
     }
+    return key;
 }
 
 Key WinnerTree::first_of_others_above(const Path &path, Key least) const

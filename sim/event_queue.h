@@ -20,7 +20,8 @@ namespace sim {
 struct Thread;
 struct LockBase;
 
-using Key = uint64_t;
+// A type of its own among the 64-bit ones: a store to a counter cannot be a store to a clock, so clocks stay in registers.
+using Key = unsigned long long;
 
 inline constexpr Key never = ~Key{0};
 
@@ -45,7 +46,8 @@ public:
     void resize(uint32_t cpus);
     Path path(uint32_t cpu);
 
-    void set(const Path &path, Key key)
+    // Returns the first key.
+    Key set(const Path &path, Key key)
     {
         *path.leaf = key;
         for (unsigned level = 0; level < written_levels; ++level) {
@@ -53,8 +55,7 @@ public:
             key = sibling < key ? sibling : key;
             *path.parent[level] = key;
         }
-        if (large_) [[unlikely]]
-            set_above(path, key);
+        return large_ ? set_above(path, key) : key;
     }
     Key first() const { return *root_; }
     // The smallest key of all CPUs but this one.
@@ -69,7 +70,7 @@ public:
     }
 
 private:
-    void set_above(const Path &path, Key key);
+    Key set_above(const Path &path, Key key);
     Key first_of_others_above(const Path &path, Key least) const;
 
     const Key *root_ = nullptr;

@@ -27,8 +27,7 @@ struct LockPolicy;
 struct Prices {
     Key rmw_owned = 0;
     Key load_hit = 0;
-    Key transfer_same_socket = 0;
-    Key transfer_other_socket = 0;
+    Key transfer[2] = {0, 0}; // within a socket, between sockets
     Key crowd = 0;
     Key release = 0; // leaving an uncontended lock
     Key block = 0;

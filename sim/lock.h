@@ -81,7 +81,7 @@ inline Key transfer(uint16_t from, uint32_t to)
 {
     if (from == to || from == no_cpu)
         return hot.prices.rmw_owned;
-    return hot.socket[from] == hot.socket[to] ? hot.prices.transfer_same_socket : hot.prices.transfer_other_socket;
+    return hot.prices.transfer[hot.socket[from] != hot.socket[to]]; // which of the two cannot be foretold: no branch
 }
 // From the release to the moment at which a spinning waiter on `cpu` has it.
 Duration hand_off(const LockBase &lock, uint32_t cpu);

@@ -32,7 +32,7 @@ public:
         VERIFY(owner == hot.thread);
         charge_key(hot.prices.release);
         count_hold(*this);
-        if (waiters == nullptr && (hot.key < hot.horizon || hot.key < hot.release_ahead)) [[likely]] {
+        if (waiters == nullptr && (hot.key < hot.release_ahead || hot.key < hot.horizon)) [[likely]] {
             owner = nullptr;
             key = hot.key;
         } else {

@@ -42,16 +42,15 @@ void Scheduler::spinning(Thread &thread, bool yes)
 
 // ---- the dispatcher ----
 
-void Scheduler::dispatch() { dispatch_inline(); }
+void Scheduler::dispatch(Key first) { dispatch_inline(first); }
 
-inline __attribute__((always_inline)) void Scheduler::dispatch_inline()
+inline __attribute__((always_inline)) void Scheduler::dispatch_inline(Key first)
 {
     Thread *const me = hot.thread;
     me->node = hot.node;
-    for (;;) {
+    for (Key key = first;; key = tree_.first()) {
         if (--until_check_ == 0) [[unlikely]]
             check_progress();
-        const Key key = tree_.first();
         if (key >= attention_) [[unlikely]] {
             if (attend())
                 continue;
@@ -98,8 +97,7 @@ void Mutex::enter_slow()
         Thread &self = *hot.thread;
         self.wants = this;
         self.pending = Pending::acquire;
-        hot.scheduler->set_leaf(current_cpu(), hot.key);
-        hot.scheduler->dispatch_inline();
+        hot.scheduler->dispatch_inline(hot.scheduler->set_leaf(current_cpu(), hot.key));
         if (hot.thread->waits_for == nullptr) [[likely]]
             take();
         else
@@ -151,8 +149,7 @@ void Scheduler::give_way(Pending pending, Key target)
 {
     Thread &self = *hot.thread;
     self.pending = pending;
-    set_leaf(self.cpu, target);
-    dispatch();
+    dispatch(set_leaf(self.cpu, target));
 }
 
 void settle_slow()

@@ -28,13 +28,13 @@ public:
     // ---- for the running thread; each returns when it runs again ----
 
     // Its leaf and `pending` say what it waits for.
-    void dispatch();
-    void dispatch_inline();
+    void dispatch() { dispatch(tree_.first()); }
+    void dispatch(Key first); // the same, of which the caller knows whose turn it is
+    void dispatch_inline(Key first);
     // Returns when nobody else comes first.
     void let_others_first()
     {
-        set_leaf(current_cpu(), hot.key);
-        dispatch();
+        dispatch(set_leaf(current_cpu(), hot.key));
     }
 
     // The same after giving `pending` and the time at which it wants to go on.
@@ -63,11 +63,12 @@ public:
     void spinning(Thread &thread, bool yes);
 
     void set_part(Thread &thread, Part part, int64_t at_ps);
-    void set_leaf(uint32_t cpu, Key target)
+    // Returns the first key of all CPUs.
+    Key set_leaf(uint32_t cpu, Key target)
     {
         Cpu &c = cpus_[cpu];
         c.target = target;
-        tree_.set(c.path, target < c.slice_end ? target : c.slice_end);
+        return tree_.set(c.path, target < c.slice_end ? target : c.slice_end);
     }
     bool someone_waits_for(uint32_t cpu) const;
     uint32_t make_run_queue(const CpuSet &cpus, const CpuSet *&stored);

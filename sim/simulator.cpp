@@ -99,8 +99,8 @@ void Simulator::set_prices()
     Prices &p = hot.prices;
     p.rmw_owned = price(machine_.rmw_owned_ps);
     p.load_hit = price(machine_.load_hit_ps);
-    p.transfer_same_socket = price(machine_.transfer_same_socket_ps);
-    p.transfer_other_socket = price(machine_.transfer_other_socket_ps);
+    p.transfer[0] = price(machine_.transfer_same_socket_ps);
+    p.transfer[1] = price(machine_.transfer_other_socket_ps);
     p.crowd = price(machine_.crowd_ps);
     p.release = hot.policy->leaves_by_store ? p.load_hit : p.rmw_owned;
     p.block = price(machine_.block_ps);
