@@ -4,8 +4,8 @@
 // 64 calls in the same open txg. Which names were drawn for those is not recorded. Their number of digits shows in one count,
 // so the names here have the same; which leaf they fall into decides whether that leaf and the indirect block above it are
 // dirty already. So the calls are sorted by what they found (leaf clean or dirty, indirect block clean or dirty, leaf to be
-// split), and the model's counts of each sort are mixed in the recorded shares: those that give the recorded os_lock count
-// and, where several do, agree best. Everything else must then be equal.
+// split), and the model's counts of each sort are mixed in the recorded shares: those that give the recorded counts of
+// os_lock, of splits, of entries moved by them, and of buffers taken up that were clean. Everything else must then be equal.
 #include "analysis/conform_zap_profile.h"
 
 #include "analysis/conform_counts.h"
@@ -24,8 +24,9 @@ namespace {
 
 constexpr uint64_t calls_a_mean = 64;
 
-// What a changing call found, as its own counts tell: how many dnode_setdirty it took, and whether the leaf was split.
-using Sort = std::pair<int64_t, int64_t>;
+// What a call found, as its own counts tell: how many dnode_setdirty it took, whether the leaf was split, how many buffers
+// were clean and not in use.
+using Sort = std::array<int64_t, 3>;
 
 int64_t at(const std::map<std::string, int64_t> &counts, const char *name)
 {
@@ -35,7 +36,29 @@ int64_t at(const std::map<std::string, int64_t> &counts, const char *name)
 
 Sort sort_of(const Counts &counts)
 {
-    return {at(counts.mutex, "os_lock"), counts.function("zap_expand_leaf")};
+    return {at(counts.mutex, "os_lock"), counts.function("zap_expand_leaf"), counts.function("arc_buf_add_ref")};
+}
+
+// How many entries a split moves depends on their hashes: what one more counts, of three chunks each.
+const Counts &moved_entry()
+{
+    static const Counts one = [] {
+        Counts counts;
+        counts.fn = {{"zap_leaf_transfer_entry", 1},
+                     {"zap_leaf_transfer_array", 2},
+                     {"zap_leaf_chunk_alloc", 3},
+                     {"zap_leaf_chunk_free", 3}};
+        return counts;
+    }();
+    return one;
+}
+
+// Without what depends on the name's length and on the entries moved.
+Counts typical(Counts counts)
+{
+    counts.fn.erase("ldv");
+    counts.add_times(moved_entry(), -counts.function("zap_leaf_transfer_entry"));
+    return counts;
 }
 
 // Sixty-four calls: their sum, and by sort how many there were and what one of them counts.
@@ -53,55 +76,64 @@ struct Mean {
         sum += whole;
         Part &part = parts[sort_of(changing)];
         ++part.calls;
-        part.each = changing;
+        part.each = typical(changing);
     }
-    void know(const Counts &changing) { parts[sort_of(changing)].each = changing; }
+    void know(const Counts &changing) { parts[sort_of(changing)].each = typical(changing); }
 };
 
-// The sum of 64 calls in other shares.
-Counts mixed(const Mean &mean, const std::vector<int64_t> &shares)
+// The sum of 64 calls in other shares, with as many entries moved by splits as were recorded.
+Counts mixed(const Mean &mean, const std::vector<int64_t> &shares, const Json &profile)
 {
     Counts sum = mean.sum;
+    sum.add_times(moved_entry(), recorded_count(profile, "fn", "zap_leaf_transfer_entry", calls_a_mean) -
+                                     sum.function("zap_leaf_transfer_entry"));
     size_t i = 0;
     for (const auto &[sort, part] : mean.parts)
         sum.add_times(part.each, shares[i++] - part.calls);
     return sum;
 }
 
-// The shares in which the recorded calls must have come: every combination that gives the recorded os_lock count and number
-// of splits is tried, and the one that leaves the fewest differences taken.
+// The shares in which the recorded calls must have come: every combination that gives the recorded counts is tried, and the
+// one that leaves the fewest differences taken.
 std::optional<std::vector<int64_t>> recorded_shares(const Mean &mean, const Json &profile)
 {
-    const int64_t os_lock = recorded_count(profile, "mutex", "os_lock@dnode.c", calls_a_mean);
-    const int64_t splits = recorded_count(profile, "fn", "zap_expand_leaf", calls_a_mean);
-    int64_t fixed_os_lock = at(mean.sum.mutex, "os_lock"); // of the rest of the call
+    const Sort recorded = {recorded_count(profile, "mutex", "os_lock@dnode.c", calls_a_mean),
+                           recorded_count(profile, "fn", "zap_expand_leaf", calls_a_mean),
+                           recorded_count(profile, "fn", "arc_buf_add_ref", calls_a_mean)};
+    Sort left = recorded;
+    const Sort own = sort_of(mean.sum);
+    for (size_t i = 0; i < left.size(); ++i)
+        left[i] -= own[i]; // what the rest of the call counts stays
     for (const auto &[sort, part] : mean.parts)
-        fixed_os_lock -= sort.first * part.calls;
+        for (size_t i = 0; i < left.size(); ++i)
+            left[i] += sort[i] * part.calls;
 
     std::optional<std::vector<int64_t>> best;
     uint64_t fewest = UINT64_MAX;
     std::vector<int64_t> shares;
-    const auto choose = [&](const auto &self, auto next, int64_t left, int64_t locks, int64_t split) -> void {
-        if (left < 0 || locks < 0 || split < 0)
-            return;
+    const auto choose = [&](const auto &self, auto next, int64_t calls, Sort rest) -> void {
         if (next == mean.parts.end()) {
-            if (left != 0 || locks != 0 || split != 0)
+            if (calls != 0 || rest != Sort{})
                 return;
-            const uint64_t differences = profile_differences(profile, mixed(mean, shares), calls_a_mean);
+            const uint64_t differences = profile_differences(profile, mixed(mean, shares, profile), calls_a_mean);
             if (differences < fewest) {
                 fewest = differences;
                 best = shares;
             }
             return;
         }
-        const auto [each_locks, each_split] = next->first;
-        for (int64_t share = 0; share <= left; ++share) {
+        for (int64_t share = 0; share <= calls; ++share) {
             shares.push_back(share);
-            self(self, std::next(next), left - share, locks - share * each_locks, split - share * each_split);
+            self(self, std::next(next), calls - share, rest);
             shares.pop_back();
+            for (size_t i = 0; i < rest.size(); ++i) {
+                rest[i] -= next->first[i];
+                if (rest[i] < 0)
+                    return;
+            }
         }
     };
-    choose(choose, mean.parts.begin(), static_cast<int64_t>(calls_a_mean), os_lock - fixed_os_lock, splits);
+    choose(choose, mean.parts.begin(), static_cast<int64_t>(calls_a_mean), left);
     return best;
 }
 
@@ -120,7 +152,8 @@ private:
     void learn_dirty_leaf(const std::string &op, const std::string &name, Mean &mean);
 
     void create(const Json &recorded, size_t step, bool mean);
-    Counts create_once(size_t step, const std::string &name, Counts *added);
+    std::string first_name(const Json &profile, size_t step);
+    Counts create_once(size_t step, const std::string &name, Counts *by_name);
 
     void compare(const Json &recorded, const Mean &mean);
 
@@ -140,6 +173,7 @@ constexpr std::array<const char *, 8> create_steps = {"create: dmu_tx_create",
                                                       "create: dmu_tx_commit",
                                                       "create: whole"};
 constexpr size_t whole_create = create_steps.size() - 1;
+constexpr size_t create_hold_zap = 1;
 constexpr size_t create_zap_add = 5;
 
 void OpReplay::begin_directory(uint64_t entries)
@@ -229,7 +263,7 @@ void OpReplay::compare(const Json &recorded, const Mean &mean)
 {
     const Json &profile = field(recorded, "cases", "profile");
     const auto shares = mean.parts.size() > 1 ? recorded_shares(mean, profile) : std::nullopt;
-    compare_profile(profile, shares ? mixed(mean, *shares) : mean.sum, calls_a_mean, comparison_);
+    compare_profile(profile, shares ? mixed(mean, *shares, profile) : mean.sum, calls_a_mean, comparison_);
 }
 
 void OpReplay::operation(const Json &recorded, const std::string &op, bool mean)
@@ -251,14 +285,14 @@ void OpReplay::operation(const Json &recorded, const std::string &op, bool mean)
     compare(recorded, calls);
 }
 
-// One create of the recorded sequence; the counts of one step, or of all.
-Counts OpReplay::create_once(size_t step, const std::string &name, Counts *added)
+// One create of the recorded sequence; the counts of one step, or of all. by_name: the part that depends on the name.
+Counts OpReplay::create_once(size_t step, const std::string &name, Counts *by_name)
 {
     dmu::objset_t &os = bed_.os();
     const std::string_view view = name;
     std::array<Counts, create_steps.size()> counts;
     const auto measure = [&](size_t which, const std::function<void()> &call) {
-        if (which == step || which == create_zap_add)
+        if (which == step || which == create_zap_add || which == create_hold_zap)
             counts[which] = count(call);
         else
             call();
@@ -284,9 +318,34 @@ Counts OpReplay::create_once(size_t step, const std::string &name, Counts *added
         counts[whole_create] = count(whole);
     else
         whole();
-    if (added != nullptr)
-        *added = counts[create_zap_add];
+    if (by_name != nullptr) {
+        *by_name = step == create_zap_add ? Counts() : counts[create_hold_zap];
+        if (step != create_hold_zap)
+            *by_name += counts[create_zap_add];
+    }
     return counts[step];
+}
+
+// The name of a create that is measured alone: into a leaf that is as clean as the recorded one was, and so its indirect
+// block. Both show in the number of dnode_setdirty; allocating the object takes two of the whole create's.
+std::string OpReplay::first_name(const Json &profile, size_t step)
+{
+    const std::string ending = std::to_string(step);
+    if ((step != create_zap_add && step != whole_create) || dmu::zap_shape(bed_.os(), dir_).micro)
+        return "first-" + ending;
+    const int64_t wanted = recorded_count(profile, "mutex", "os_lock@dnode.c", 1) - (step == whole_create ? 2 : 0);
+    for (char letter = 'a'; letter <= 'z'; ++letter) {
+        const std::string name = std::string("firs") + letter + "-" + ending;
+        auto leaf = dmu::dmu_buf_hold_noread_by_dnode(*held_, dmu::zap_place(bed_.os(), dir_, name).leaf_blkid
+                                                                  << dmu::fzap_default_block_shift);
+        VERIFY(leaf.ok());
+        const dmu::dmu_buf_impl_t &db = **leaf;
+        const bool clean = db.db_last_dirty == nullptr;
+        const bool above_clean = db.db_parent != nullptr && db.db_parent->db_last_dirty == nullptr;
+        if ((clean ? 1 : 0) + (clean && above_clean ? 1 : 0) == wanted)
+            return name;
+    }
+    return "first-" + ending;
 }
 
 void OpReplay::create(const Json &recorded, size_t step, bool mean)
@@ -294,22 +353,18 @@ void OpReplay::create(const Json &recorded, size_t step, bool mean)
     if (!mean) {
         if (step == 0)
             bed_.sync();
-        compare_profile(field(recorded, "cases", "profile"), create_once(step, "first-" + std::to_string(step), nullptr), 1,
-                        comparison_);
+        const Json &profile = field(recorded, "cases", "profile");
+        compare_profile(profile, create_once(step, first_name(profile, step), nullptr), 1, comparison_);
         return;
     }
-    const bool by_name = step == create_zap_add || step == whole_create;
+    const bool depends = step == create_hold_zap || step == create_zap_add || step == whole_create;
     const bool fat = !dmu::zap_shape(bed_.os(), dir_).micro;
     Mean calls;
-    std::string name;
     for (uint64_t i = 0; i < calls_a_mean; ++i) {
-        name = "mean" + std::to_string(step) + "-" + std::to_string(i);
-        Counts added;
-        const Counts counts = create_once(step, name, &added);
-        calls.add(counts, by_name && fat ? added : Counts());
+        Counts by_name;
+        const Counts counts = create_once(step, "mean" + std::to_string(step) + "-" + std::to_string(i), &by_name);
+        calls.add(counts, depends && fat ? by_name : Counts());
     }
-    if (by_name && fat)
-        learn_dirty_leaf("zap_add", name, calls);
     compare(recorded, calls);
 }
 

@@ -143,8 +143,10 @@ void arc_release(dmu_state_t &dmu, arc_buf_t &buf)
 {
     Probe probe{Fn::arc_release};
     auto evict = mutex_enter(buf.b_evict_lock);
+    count_calls(Fn::arc_buf_thaw, 1);
     if (arc_is_anonymous(buf))
         return;
+    count_calls(Fn::buf_hash_remove, 1);
     auto held = mutex_enter(dmu.arc.hash_lock(buf.b_dva));
     evict.exit();
     VERIFY(!list_link_active(buf.b_link));
@@ -224,8 +226,18 @@ void arc_buf_access(dmu_state_t &dmu, arc_buf_t &buf)
 
 void arc_buf_destroy(dmu_state_t &dmu, arc_buf_t *buf)
 {
-    Probe probe{Fn::arc_buf_destroy};
     buf->b_user = nullptr;
+    if (!dmu.config.code.dbuf_cache && !arc_is_anonymous(*buf)) {
+        // The dbuf goes first: the buffer stays where it is, and tells nobody when it goes.
+        Probe probe{Fn::arc_clear_callback};
+        auto evict = mutex_enter(buf->b_evict_lock);
+        auto held = mutex_enter(dmu.arc.hash_lock(buf->b_dva));
+        evict.exit();
+        if (!list_link_active(buf->b_link))
+            make_evictable(dmu, *buf);
+        return;
+    }
+    Probe probe{Fn::arc_buf_destroy};
     if (arc_is_anonymous(*buf)) {
         kmem_free(buf->b_data->size);
         arc_hdr_drop(dmu, buf);

@@ -173,6 +173,15 @@ namespace dmu {
     X(dmu_buf_dnode_enter, "dmu_buf_dnode_enter", 4, assumed, 0, "G: inlined")                                         \
     X(dmu_buf_dnode_exit, "dmu_buf_dnode_exit", 4, assumed, 0, "G: inlined")                                           \
     X(dmu_buf_get_objset, "dmu_buf_get_objset", 3, assumed, 0, "G: inlined")                                           \
+    X(dbuf_add_ref, "dbuf_add_ref", 0, recorded, 0, "in its callers")                                                  \
+    X(dbuf_block_freeable, "dbuf_block_freeable", 0, recorded, 0, "in dbuf_dirty")                                     \
+    X(dbuf_unoverride, "dbuf_unoverride", 0, recorded, 0, "in dbuf_redirty")                                           \
+    X(dbuf_evict, "dbuf_evict", 0, recorded, 0, "in dbuf_destroy")                                                     \
+    X(dmu_buf_set_user, "dmu_buf_set_user", 0, recorded, 0, "in its callers")                                          \
+    X(arc_buf_thaw, "arc_buf_thaw", 0, recorded, 0, "in arc_release and dbuf_redirty")                                 \
+    X(buf_hash_remove, "buf_hash_remove", 0, recorded, 0, "in arc_release")                                            \
+    X(arc_clear_callback, "arc_clear_callback", 0, recorded, 0, "in dbuf_destroy")                                     \
+    X(zrl_init, "zrl_init", 0, recorded, 0, "in dnode_hold_impl, when it makes a block of handles")                    \
     X(db_holds, "db_holds", 0, recorded, 0, "an atomic: charged as such")                                              \
     X(dn_holds, "dn_holds", 0, recorded, 0, "an atomic: charged as such")                                              \
     X(zrl_add, "zrl_add", 0, recorded, 0, "an atomic: charged as such")                                                \

@@ -4,6 +4,8 @@
 // which is what stands here: it takes the same locks in the same order.
 #include "model/dbuf_impl.h"
 
+#include <tuple>
+
 namespace dmu {
 
 dnode_t &DB_DNODE(const dmu_buf_impl_t &db)
@@ -36,6 +38,7 @@ void dbuf_set_data(dmu_buf_impl_t &db, arc_buf_t *buf)
     db.db_buf = buf;
     db.db_data = buf->b_data->bytes();
     buf->b_user = &db;
+    std::ignore = arc_released(db.db_objset->os_dmu, *buf); // one that can be found again may be evicted under its dbuf
 }
 
 void dbuf_clear_data(dmu_buf_impl_t &db)
@@ -167,6 +170,8 @@ void dbuf_destroy(dmu_buf_impl_t &db)
         if (parent == dn.dn_dbuf)
             parent = nullptr; // the dnode holds its own block
         const bool listed = dn.dn_dbufs_mtx.owned();
+        if (!listed && !dmu.config.code.dbuf_cache)
+            const auto cleared = DB_DNODE_ENTER(db); // dbuf_clear asks first whether it may take it off the list
         if (!listed)
             dn.dn_dbufs_mtx.enter();
         dn.dn_dbufs->erase(&db);
@@ -229,12 +234,14 @@ dbuf_hold_t dbuf_hold(dnode_t &dn, uint64_t blkid)
 
 dbuf_hold_t dbuf_hold_level(dnode_t &dn, uint8_t level, uint64_t blkid)
 {
+    count_calls(Fn::dbuf_hold_level, 1);
     auto held = dbuf_hold_impl(dn, level, blkid, false, false);
     return held ? std::move(*held) : dbuf_hold_t();
 }
 
 void dbuf_add_ref(dmu_buf_impl_t &db)
 {
+    count_calls(Fn::dbuf_add_ref, 1);
     const uint64_t holds = zfs_refcount_add(db.db_holds);
     VERIFY3(holds, >, 1u);
 }
@@ -274,6 +281,11 @@ void dbuf_rele_and_unlock(dmu_buf_impl_t &db)
             dnode_evict_bonus(dn);
         dnode_rele(dn);
     } else if (db.db_buf == nullptr || arc_released(dmu, *db.db_buf)) {
+        if (!dmu.config.code.dbuf_cache) {
+            count_calls(Fn::dbuf_evict, 1);
+            if (db.db_buf != nullptr)
+                count_calls(Fn::arc_buf_remove_ref, 1);
+        }
         dbuf_destroy(db); // it shows nothing that could be found again
     } else if (!dmu.config.code.dbuf_cache) {
         arc_buf_remove_ref(dmu, *db.db_buf);
@@ -295,6 +307,7 @@ void dbuf_evict_user(dmu_buf_impl_t &db)
 
 dmu_buf_user_t *dmu_buf_set_user(dmu_buf_impl_t &db, dmu_buf_user_t *user)
 {
+    count_calls(Fn::dmu_buf_set_user, 1);
     auto held = mutex_enter(db.db_mtx);
     dmu_buf_user_t *before = db.db_user;
     if (before == nullptr)

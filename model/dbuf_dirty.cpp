@@ -48,9 +48,21 @@ void dbuf_fix_old_data(dmu_buf_impl_t &db)
     }
 }
 
+// A buffer that is dirty in this txg already. REQUIRES: db_mtx held.
+void dbuf_redirty(const dmu_buf_impl_t &db)
+{
+    count_calls(Fn::dbuf_redirty, 1);
+    if (db.db_level > 0 || db.db_blkid == DMU_BONUS_BLKID)
+        return;
+    count_calls(Fn::dbuf_unoverride, 1);
+    if (!is_meta_dnode(db))
+        count_calls(Fn::arc_buf_thaw, 1);
+}
+
 // What dirtying this block may free on disk, as an estimate. REQUIRES: db_mtx held.
 bool dbuf_block_freeable(dmu_buf_impl_t &db)
 {
+    count_calls(Fn::dbuf_block_freeable, 1);
     uint64_t birth = 0;
     const bool hole = db.db_blkptr == nullptr || BP_IS_HOLE(*db.db_blkptr);
     if (db.db_last_dirty != nullptr && (db.db_blkptr == nullptr || !hole))
@@ -122,6 +134,7 @@ dbuf_dirty_record_t *dbuf_dirty(dmu_buf_impl_t &db, dmu_tx_t &tx)
         link = &(*link)->dr_next;
     if (*link != nullptr && (*link)->dr_txg == tx.tx_txg) {
         owner.exit();
+        dbuf_redirty(db);
         dbuf_dirty_record_t *known = *link;
         mutex_exit(db.db_mtx);
         return known;
@@ -222,6 +235,7 @@ bool dbuf_undirty(dmu_buf_impl_t &db, dmu_tx_t &tx)
     }
     owner.exit();
 
+    count_calls(Fn::dbuf_unoverride, 1);
     if (db.db_state != DB_NOFILL && dr->dr_data != db.db_buf)
         arc_buf_destroy(dmu, dr->dr_data);
     kmem_free(sizeof(dbuf_dirty_record_t));
@@ -231,6 +245,8 @@ bool dbuf_undirty(dmu_buf_impl_t &db, dmu_tx_t &tx)
     db.db_dirtycnt -= 1;
     if (zfs_refcount_remove(db.db_holds) != 0)
         return false;
+    count_calls(Fn::arc_buf_remove_ref, 1);
+    count_calls(Fn::dbuf_evict, 1);
     dbuf_destroy(db);
     return true;
 }
@@ -243,8 +259,10 @@ void dmu_buf_will_dirty(dmu_buf_impl_t &db, dmu_tx_t &tx)
         // Most blocks that are dirtied are dirty already.
         auto held = mutex_enter(db.db_mtx);
         for (dbuf_dirty_record_t *dr = db.db_last_dirty; dr != nullptr && dr->dr_txg >= tx.tx_txg; dr = dr->dr_next)
-            if (dr->dr_txg == tx.tx_txg && db.db_state == DB_CACHED)
+            if (dr->dr_txg == tx.tx_txg && db.db_state == DB_CACHED) {
+                dbuf_redirty(db);
                 return;
+            }
     }
     uint32_t flags = DB_RF_MUST_SUCCEED | DB_RF_NOPREFETCH;
     {
@@ -300,6 +318,8 @@ void dbuf_new_size(dmu_buf_impl_t &db, uint32_t size, dmu_tx_t &tx)
     dmu_buf_will_dirty(db, tx);
 
     dmu_state_t &dmu = db.db_objset->os_dmu;
+    if (db.db_level == 0)
+        const auto asked = DB_DNODE_ENTER(db); // dbuf_is_metadata: what type is it?
     arc_buf_t *fresh = arc_buf_alloc(dmu, db.db_buf->b_data->kind, size);
     const size_t kept = std::min(fresh->b_data->payload_bytes(), db.db_buf->b_data->payload_bytes());
     std::memcpy(fresh->b_data->bytes(), db.db_buf->b_data->bytes(), kept);
@@ -312,6 +332,7 @@ void dbuf_new_size(dmu_buf_impl_t &db, uint32_t size, dmu_tx_t &tx)
             VERIFY3(db.db_last_dirty->dr_txg, ==, tx.tx_txg);
             db.db_last_dirty->dr_data = fresh;
         }
+        count_calls(Fn::arc_buf_remove_ref, 1);
         arc_buf_destroy(dmu, old);
     }
     dnode_willuse_space(dn, growth, tx);

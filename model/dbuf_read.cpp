@@ -37,6 +37,7 @@ void dbuf_read_impl(dmu_buf_impl_t &db, dnode_t &dn)
 {
     Probe probe{Fn::dbuf_read_impl};
     objset_t &os = *db.db_objset;
+    const auto owner = DB_DNODE_ENTER(db);
     VERIFY(db.db_state == DB_UNCACHED);
     VERIFY(db.db_buf == nullptr);
 
@@ -53,6 +54,8 @@ void dbuf_read_impl(dmu_buf_impl_t &db, dnode_t &dn)
     // The second look: the block may be freed while dnode_block_freed waits.
     if (db.db_blkptr == nullptr || BP_IS_HOLE(*db.db_blkptr) ||
         (db.db_level == 0 && (dnode_block_freed(dn, db.db_blkid) || BP_IS_HOLE(*db.db_blkptr)))) {
+        if (db.db_level == 0)
+            const auto asked = DB_DNODE_ENTER(db); // dbuf_is_metadata: what type is it?
         dbuf_set_data(db, arc_buf_alloc(os.os_dmu, dbuf_block_kind(db, dn), db.db_size));
         if (db.db_blkptr != nullptr && db.db_level > 0 && BP_IS_HOLE(*db.db_blkptr) && db.db_blkptr->blk_birth != 0)
             fill_in_hole(db, dn);
@@ -144,6 +147,8 @@ void dbuf_prefetch(dnode_t &dn, uint8_t level, uint64_t blkid)
     const dnode_phys_t &phys = *dn.dn_phys;
     if (blkid > dn.dn_maxblkid || dnode_block_freed(dn, blkid) || level >= phys.dn_nlevels || phys.dn_nblkptr == 0)
         return;
+    if (phys.dn_maxblkid < blkid << (level * (dn.dn_indblkshift - SPA_BLKPTRSHIFT)))
+        return; // beyond what is on disk
     if (dmu_buf_impl_t *db = dbuf_find(*dn.dn_objset, dn.dn_object, level, blkid)) {
         mutex_exit(db->db_mtx);
         return;

@@ -112,10 +112,23 @@ void arc_tempreserve_clear(dsl_pool_t &dp, uint64_t reserve)
     atomic_add_64(dp.dp_arc_tempreserve, -static_cast<int64_t>(reserve));
 }
 
+namespace {
+
+// What is on the list of a txg keeps its dbuf in the meta-objset until it has been written. That objset has no contents
+// here; the reference is counted.
+void hold_meta_dbuf()
+{
+    count_calls(Fn::db_holds, 1);
+    count_calls(Fn::dbuf_add_ref, 1);
+}
+
+} // namespace
+
 void dsl_dir_dirty(dsl_dir_t &dd, const dmu_tx_t &tx)
 {
     Probe probe{Fn::dsl_dir_dirty};
-    dd.dd_pool->dp_dirty_dirs.add(dd, tx.tx_txg);
+    if (dd.dd_pool->dp_dirty_dirs.add(dd, tx.tx_txg))
+        hold_meta_dbuf();
 }
 
 dsl_pool_t &dmu_tx_pool(const dmu_tx_t &tx)
@@ -215,7 +228,8 @@ void dnode_willuse_space(dnode_t &dn, int64_t space, const dmu_tx_t &tx)
 void dsl_dataset_dirty(dsl_dataset_t &ds, const dmu_tx_t &tx)
 {
     Probe probe{Fn::dsl_dataset_dirty};
-    ds.ds_dir->dd_pool->dp_dirty_datasets.add(ds, tx.tx_txg);
+    if (ds.ds_dir->dd_pool->dp_dirty_datasets.add(ds, tx.tx_txg))
+        hold_meta_dbuf();
 }
 
 uint64_t dsl_dataset_prev_snap_txg(const dsl_dataset_t &ds)
