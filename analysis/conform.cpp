@@ -94,10 +94,14 @@ void Comparison::equal(std::string_view field, const Json &recorded, const Json 
 // Every kind of trace that can be replayed.
 static const std::vector<TraceKind> trace_kinds = {
     {"format", "alloc-oracle-1", conform_alloc},
-    {"kind", "zap_structure", replay_zap_structure}, {"kind", "zap_events", replay_zap_events},
-    {"kind", "zap_remove", replay_zap_remove},       {"kind", "zap_cursor", replay_zap_cursor},
-    {"kind", "zap_edge", replay_zap_edge},           {"kind", "hold_zap", replay_hold_zap},
-    {"kind", "op_profile", replay_op_profile},       {"kind", "create_sequence", replay_create_sequence},
+    {"kind", "zap_structure", replay_zap_structure},
+    {"kind", "zap_events", replay_zap_events},
+    {"kind", "zap_remove", replay_zap_remove},
+    {"kind", "zap_cursor", replay_zap_cursor},
+    {"kind", "zap_edge", replay_zap_edge},
+    {"kind", "hold_zap", replay_hold_zap},
+    {"kind", "op_profile", replay_op_profile},
+    {"kind", "create_sequence", replay_create_sequence},
 };
 
 const TraceKind &trace_kind(const Json &trace)

@@ -32,7 +32,7 @@ struct Difference {
 };
 
 class Comparison {
-  public:
+public:
     explicit Comparison(bool keep_going) : keep_going_(keep_going) {}
 
     // Thrown by equal() at the first difference unless the comparison keeps going.
@@ -53,7 +53,7 @@ class Comparison {
     const std::vector<Difference> &differences() const { return differences_; }
     const std::vector<std::string> &notes() const { return notes_; }
 
-  private:
+private:
     bool keep_going_;
     uint64_t steps_ = 0;
     uint64_t compared_ = 0; // leaves

@@ -1,5 +1,5 @@
-// The recorded library is user space: two CPUs, every thread on slot 0 of the per-CPU cursors. Txg numbers count from the
-// txg that was open at the first step.
+// The recorded library is user space: two CPUs, every thread on slot 0 of the per-CPU cursors. Txg numbers count from
+// the txg that was open at the first step.
 #include "analysis/conform_alloc.h"
 
 #include "analysis/conform_alloc_bed.h"
@@ -35,10 +35,10 @@ constexpr RecordedVariant recorded_variants[] = {
 
 // The runs that were recorded. The name says nothing to the replay; one that is not here is no recording.
 constexpr const char *recorded_workloads[] = {
-    "r1",       "r4",       "w01_50k",   "w01_n8k",   "w01_n16k",  "w01_n32k", "w01_n128k", "w01_n256k", "w01_n1m",
-    "w01_n2m",  "w02",      "w03a",      "w04",       "w05_4095",  "w05_4096", "w05_4097",  "w05_16383", "w05_16384",
-    "w05_acc",  "w06",      "w07",       "w08",       "w09a",      "w09b",     "w09c",      "w10",       "w11_3072",
-    "w11_3073", "w12",      "w14",       "w16",       "w17",       "mt 1M",
+    "r1",       "r4",  "w01_50k", "w01_n8k", "w01_n16k", "w01_n32k", "w01_n128k", "w01_n256k", "w01_n1m",
+    "w01_n2m",  "w02", "w03a",    "w04",     "w05_4095", "w05_4096", "w05_4097",  "w05_16383", "w05_16384",
+    "w05_acc",  "w06", "w07",     "w08",     "w09a",     "w09b",     "w09c",      "w10",       "w11_3072",
+    "w11_3073", "w12", "w14",     "w16",     "w17",      "mt 1M",
 };
 
 constexpr std::array<const char *, 3> ignored_everywhere = {"wall_ns", "thread_cpu_ns", "process_cpu_ns"};
@@ -142,14 +142,16 @@ Json query_rows(const Json &step, AllocBed &bed, const std::string &path)
             throw BadTrace(here, "[flags, offset, minlvl, blkfill, txg, errno, offset_out] is expected");
         for (size_t argument = 0; argument < arguments; ++argument)
             if (!row[argument].is_number_unsigned())
-                throw BadTrace(here + "[" + std::to_string(argument) + "]", "an integer that is not negative is expected");
+                throw BadTrace(here + "[" + std::to_string(argument) + "]",
+                               "an integer that is not negative is expected");
         rows.push_back(bed.query(row[0], row[1], row[2], row[3], row[4], here));
     }
     return rows;
 }
 
 // One operation: does it, and returns what there is to say about it. inputs: the fields that told what to do.
-Json perform(const std::string &op, const Json &step, AllocBed &bed, const std::string &path, std::set<std::string> &inputs)
+Json perform(const std::string &op, const Json &step, AllocBed &bed, const std::string &path,
+             std::set<std::string> &inputs)
 {
     if (op == "alloc") {
         inputs = {"op", "count"};
@@ -173,7 +175,8 @@ Json perform(const std::string &op, const Json &step, AllocBed &bed, const std::
         inputs = {"op"};
         Json got;
         got["columns"] = {"flags", "offset", "minlvl", "blkfill", "txg", "errno", "offset_out"};
-        got["flag_bits"] = {{"DNODE_FIND_HOLE", dmu::DNODE_FIND_HOLE}, {"DNODE_FIND_BACKWARDS", dmu::DNODE_FIND_BACKWARDS}};
+        got["flag_bits"] = {{"DNODE_FIND_HOLE", dmu::DNODE_FIND_HOLE},
+                            {"DNODE_FIND_BACKWARDS", dmu::DNODE_FIND_BACKWARDS}};
         got["rows"] = query_rows(step, bed, path);
         return got;
     }

@@ -62,7 +62,7 @@ struct Calls {
 
 // Counts by power of two: 0, 1, 2-3, 4-7, ...
 class Quantize {
-  public:
+public:
     void add(uint64_t value) { ++buckets_[static_cast<size_t>(std::bit_width(value))]; }
     Json json() const
     {
@@ -73,12 +73,12 @@ class Quantize {
         return rows;
     }
 
-  private:
+private:
     std::array<uint64_t, 65> buckets_{};
 };
 
 class SearchLog final : public allocator_trace_t {
-  public:
+public:
     void searched(uint64_t from, uint32_t minlvl, uint64_t blkfill, const next_offset_t &found) override
     {
         if (total_++ < searches_listed)
@@ -92,7 +92,7 @@ class SearchLog final : public allocator_trace_t {
 
     uint64_t index = 0; // of the allocation under way
 
-  private:
+private:
     uint64_t total_ = 0;
     Json rows_ = Json::array();
 };
@@ -403,9 +403,12 @@ Json AllocBed::synced_state(bool level0)
         fill["bp_to_level_0"] = coded_runs(report.level0);
 
     Json state;
-    state["mdn"] = {{"phys_nlevels", report.phys_nlevels},   {"phys_maxblkid", report.phys_maxblkid},
-                    {"dn_maxblkid", mdn.dn_maxblkid},        {"dn_nlevels", mdn.dn_nlevels},
-                    {"indblkshift", mdn.dn_indblkshift},     {"datablkshift", mdn.dn_datablkshift},
+    state["mdn"] = {{"phys_nlevels", report.phys_nlevels},
+                    {"phys_maxblkid", report.phys_maxblkid},
+                    {"dn_maxblkid", mdn.dn_maxblkid},
+                    {"dn_nlevels", mdn.dn_nlevels},
+                    {"indblkshift", mdn.dn_indblkshift},
+                    {"datablkshift", mdn.dn_datablkshift},
                     {"nblkptr", mdn.dn_nblkptr}};
     state["usedobjs"] = report.used_objects;
     state["fill"] = std::move(fill);

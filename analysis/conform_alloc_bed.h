@@ -17,7 +17,7 @@
 namespace analysis {
 
 class AllocBed {
-  public:
+public:
     explicit AllocBed(const dmu::model_config &config) : config_(config) {}
 
     // Runs the replay in a simulated thread, with the pool made before and taken down after, also when it throws.
@@ -40,7 +40,8 @@ class AllocBed {
     Json quiesce_begin();
     Json release_tx_and_wait_synced();
     Json marktxg();
-    Json query(uint64_t flags, uint64_t offset, uint64_t minlvl, uint64_t blkfill, uint64_t txg, const std::string &path);
+    Json query(uint64_t flags, uint64_t offset, uint64_t minlvl, uint64_t blkfill, uint64_t txg,
+               const std::string &path);
 
     Json geometry();
     Json objects_in_use();
@@ -49,7 +50,7 @@ class AllocBed {
     // The synced tree. level0: with the fill of every block of dnodes.
     Json synced_state(bool level0);
 
-  private:
+private:
     dmu::dsl_pool_t &pool() { return spa_->dsl_pool(); }
     uint64_t open_txg() { return pool().dp_tx.tx_open_txg; }
     uint64_t recorded(uint64_t txg) const { return txg + txg_offset_; }

@@ -60,13 +60,13 @@ std::string lock_class(const std::string &key)
     return name == "DBUF_HASH_MUTEX" ? "hash_mutexes" : name;
 }
 
-// Functions that the recordings count wherever they are entered. Those that only the model has (a second name for a step,
-// one that the real compiler made no function of) say nothing where they are absent.
+// Functions that the recordings count wherever they are entered. Those that only the model has (a second name for a
+// step, one that the real compiler made no function of) say nothing where they are absent.
 bool was_recorded(std::string_view name)
 {
-    static constexpr std::string_view beginnings[] = {"zap_",     "fzap_",    "mzap_",      "mze_",     "dmu_buf_", "dnode_hold",
-                                                      "dnode_rele", "dbuf_hold", "dbuf_find", "dbuf_read", "dbuf_rele", "dbuf_dirty",
-                                                      "dbuf_redirty", "dmu_object_", "dmu_tx_hold", "__dbuf"};
+    static constexpr std::string_view beginnings[] = {
+        "zap_",      "fzap_",     "mzap_",     "mze_",       "dmu_buf_",     "dnode_hold",  "dnode_rele",  "dbuf_hold",
+        "dbuf_find", "dbuf_read", "dbuf_rele", "dbuf_dirty", "dbuf_redirty", "dmu_object_", "dmu_tx_hold", "__dbuf"};
     return std::any_of(std::begin(beginnings), std::end(beginnings),
                        [&](std::string_view beginning) { return name.starts_with(beginning); });
 }
@@ -144,7 +144,8 @@ std::vector<Compared> collect(const Json &profile, const Counts &sum)
 
 Json mean(int64_t sum, uint64_t calls)
 {
-    return sum < 0 ? Json(static_cast<double>(sum) / static_cast<double>(calls)) : quotient(static_cast<uint64_t>(sum), calls);
+    return sum < 0 ? Json(static_cast<double>(sum) / static_cast<double>(calls))
+                   : quotient(static_cast<uint64_t>(sum), calls);
 }
 
 // Means have the calls as denominator, a power of two or one, so that they are exact.
@@ -210,7 +211,8 @@ Counts count(const std::function<void()> &call)
     const auto &nodes = sim::hot.simulator->call_tree().nodes();
     for (size_t i = 0; i < nodes.size(); ++i) {
         const uint64_t calls = after.node_calls[i] - (i < before.node_calls.size() ? before.node_calls[i] : 0);
-        if (calls != 0 && nodes[i].parent != nullptr && nodes[i].function == static_cast<uint16_t>(dmu::Fn::dnode_hold_impl))
+        if (calls != 0 && nodes[i].parent != nullptr &&
+            nodes[i].function == static_cast<uint16_t>(dmu::Fn::dnode_hold_impl))
             put(counts.paths, path_below(nodes[i], top), calls);
     }
     return counts;
@@ -259,7 +261,8 @@ const std::vector<LeftOut> &left_out()
     static const std::vector<LeftOut> rows = {
         {"mze_compare", "the index of a microzap is another kind of tree: as many entries, other comparisons"},
         {"dbuf_compare", "the same of a dnode's dbufs"},
-        {"arc_change_state", "a second look makes a buffer frequently used when enough time has passed, and no time is recorded"},
+        {"arc_change_state",
+         "a second look makes a buffer frequently used when enough time has passed, and no time is recorded"},
         {"arc_buf_type", "asked once more by each arc_change_state"},
         {"b_freeze_lock", "a lock of arc_buf_thaw, for checksums in memory that nobody takes"},
         {"io_lock", "a lock of the zio that dbuf_read makes for a hole and waits for"},

@@ -1,8 +1,8 @@
 // Counters of one thread over one call: functions entered, locks taken, references moved; and their recorded form.
 //
-// A recording ("profile") lists functions by name, mutexes and rwlocks by the name of the lock and the source file that took
-// it, atomic references, and the call path of every dnode_hold_impl. The model counts locks by class, so the files of one
-// lock are added up before they are compared.
+// A recording ("profile") lists functions by name, mutexes and rwlocks by the name of the lock and the source file that
+// took it, atomic references, and the call path of every dnode_hold_impl. The model counts locks by class, so the files
+// of one lock are added up before they are compared.
 #pragma once
 
 #include "analysis/conform.h"
@@ -39,8 +39,8 @@ void compare_profile(const Json &profile, const Counts &sum, uint64_t calls, Com
 // How many of them differ; for telling which of several mixtures was recorded.
 uint64_t profile_differences(const Json &profile, const Counts &sum, uint64_t calls);
 
-// A recorded count, by "fn", "mutex", "rw_r", "rw_w", "ref" or "zrl" and its key; 0 where it is absent. Means are multiplied
-// by the calls.
+// A recorded count, by "fn", "mutex", "rw_r", "rw_w", "ref" or "zrl" and its key; 0 where it is absent. Means are
+// multiplied by the calls.
 int64_t recorded_count(const Json &profile, const char *group, const char *key, uint64_t calls);
 
 // What the model leaves out: name and reason.

@@ -1,5 +1,5 @@
-// Replay of the recorded sequence that creates a file without a file system, a million times in one open txg: cumulative
-// counters at every checkpoint.
+// Replay of the recorded sequence that creates a file without a file system, a million times in one open txg:
+// cumulative counters at every checkpoint.
 #include "analysis/conform_zap_profile.h"
 
 #include "analysis/conform_counts.h"

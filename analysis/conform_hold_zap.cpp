@@ -1,10 +1,10 @@
 // Replay of dmu_tx_hold_zap in every shape of a directory, and of the adds that change the shape.
 //
-// The recording made seven directories, one after the other, filled each with f00000000, f00000001, ... and put the same
-// questions to it; the object number and the entries of each case say which directory it is. A case is named by a
-// sentence, of which the words "add", "remove", "existing", "new", "missing" and "NULL" are what was asked. Which existing
-// name was asked for is not recorded and only matters while the pointer table grows: there its side of the table is taken
-// from the number of dbufs that were made.
+// The recording made seven directories, one after the other, filled each with f00000000, f00000001, ... and put the
+// same questions to it; the object number and the entries of each case say which directory it is. A case is named by a
+// sentence, of which the words "add", "remove", "existing", "new", "missing" and "NULL" are what was asked. Which
+// existing name was asked for is not recorded and only matters while the pointer table grows: there its side of the
+// table is taken from the number of dbufs that were made.
 #include "analysis/conform_zap_profile.h"
 
 #include "analysis/conform_counts.h"
@@ -63,7 +63,8 @@ uint64_t HoldReplay::directory_of(const Json &recorded)
     return object;
 }
 
-// Up to `entries` names, and synced; or synced at the last full thousand only, as the recording did on its way to an event.
+// Up to `entries` names, and synced; or synced at the last full thousand only, as the recording did on its way to an
+// event.
 void HoldReplay::fill(uint64_t object, uint64_t entries, bool leave_header_dirty)
 {
     Directory &directory = directories_[object];
@@ -134,8 +135,7 @@ void HoldReplay::hold(const Json &recorded, const std::string &sentence)
     const bool add = says(sentence, "add") || fresh;
 
     auto tx = dmu::dmu_tx_create(bed_.os());
-    const Counts counts =
-        count([&] { dmu::dmu_tx_hold_zap(*tx, object, add, name.empty() ? nullptr : &view); });
+    const Counts counts = count([&] { dmu::dmu_tx_hold_zap(*tx, object, add, name.empty() ? nullptr : &view); });
     VERIFY3(tx->tx_err, ==, 0);
     const dmu::dmu_tx_hold_t &txh = tx->tx_holds[tx->tx_hold_count - 1];
     comparison_.equal("space_towrite", field(recorded, "cases", "space_towrite"), txh.txh_space_towrite);

@@ -1,11 +1,12 @@
 // Replay of single operations on directories of six sizes, and of creates step by step.
 //
-// The recording made a directory of each size, and for each operation synced, measured the first call, and then the mean of
-// 64 calls in the same open txg. Which names were drawn for those is not recorded. Their number of digits shows in one count,
-// so the names here have the same; which leaf they fall into decides whether that leaf and the indirect block above it are
-// dirty already. So the calls are sorted by what they found (leaf clean or dirty, indirect block clean or dirty, leaf to be
-// split), and the model's counts of each sort are mixed in the recorded shares: those that give the recorded counts of
-// os_lock, of splits, of entries moved by them, and of buffers taken up that were clean. Everything else must then be equal.
+// The recording made a directory of each size, and for each operation synced, measured the first call, and then the
+// mean of 64 calls in the same open txg. Which names were drawn for those is not recorded. Their number of digits shows
+// in one count, so the names here have the same; which leaf they fall into decides whether that leaf and the indirect
+// block above it are dirty already. So the calls are sorted by what they found (leaf clean or dirty, indirect block
+// clean or dirty, leaf to be split), and the model's counts of each sort are mixed in the recorded shares: those that
+// give the recorded counts of os_lock, of splits, of entries moved by them, and of buffers taken up that were clean.
+// Everything else must then be equal.
 #include "analysis/conform_zap_profile.h"
 
 #include "analysis/conform_counts.h"
@@ -24,8 +25,8 @@ namespace {
 
 constexpr uint64_t calls_a_mean = 64;
 
-// What a call found, as its own counts tell: how many dnode_setdirty it took, whether the leaf was split, how many buffers
-// were clean and not in use.
+// What a call found, as its own counts tell: how many dnode_setdirty it took, whether the leaf was split, how many
+// buffers were clean and not in use.
 using Sort = std::array<int64_t, 3>;
 
 int64_t at(const std::map<std::string, int64_t> &counts, const char *name)
@@ -93,8 +94,8 @@ Counts mixed(const Mean &mean, const std::vector<int64_t> &shares, const Json &p
     return sum;
 }
 
-// The shares in which the recorded calls must have come: every combination that gives the recorded counts is tried, and the
-// one that leaves the fewest differences taken.
+// The shares in which the recorded calls must have come: every combination that gives the recorded counts is tried, and
+// the one that leaves the fewest differences taken.
 std::optional<std::vector<int64_t>> recorded_shares(const Mean &mean, const Json &profile)
 {
     const Sort recorded = {recorded_count(profile, "mutex", "os_lock@dnode.c", calls_a_mean),
@@ -326,8 +327,8 @@ Counts OpReplay::create_once(size_t step, const std::string &name, Counts *by_na
     return counts[step];
 }
 
-// The name of a create that is measured alone: into a leaf that is as clean as the recorded one was, and so its indirect
-// block. Both show in the number of dnode_setdirty; allocating the object takes two of the whole create's.
+// The name of a create that is measured alone: into a leaf that is as clean as the recorded one was, and so its
+// indirect block. Both show in the number of dnode_setdirty; allocating the object takes two of the whole create's.
 std::string OpReplay::first_name(const Json &profile, size_t step)
 {
     const std::string ending = std::to_string(step);
@@ -393,8 +394,9 @@ void replay_op_profile(const Json &trace, Comparison &comparison)
         for (const Json &recorded : list_field(trace, "", "cases"))
             replay.replay(recorded, index++);
     });
-    comparison.note("means over drawn names: the model's counts for clean and dirty leaves and indirect blocks, and for "
-                    "splits, in the shares that give the recorded os_lock count");
+    comparison.note(
+        "means over drawn names: the model's counts for clean and dirty leaves and indirect blocks, and for "
+        "splits, in the shares that give the recorded os_lock count");
     note_left_out(comparison);
 }
 

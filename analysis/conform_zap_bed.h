@@ -21,7 +21,7 @@
 namespace analysis {
 
 class ZapBed {
-  public:
+public:
     explicit ZapBed(dmu::spa_t &spa, dmu::objset_t &os) : spa_(spa), os_(&os) {}
 
     dmu::objset_t &os() { return *os_; }
@@ -41,7 +41,7 @@ class ZapBed {
     int add(uint64_t zapobj, std::string_view name, uint64_t value);
     int remove(uint64_t zapobj, std::string_view name);
 
-  private:
+private:
     dmu::spa_t &spa_;
     dmu::objset_t *os_;
 };

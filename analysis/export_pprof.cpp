@@ -11,7 +11,7 @@ namespace analysis {
 namespace {
 
 class Message {
-  public:
+public:
     Message &number(uint32_t field, uint64_t value)
     {
         varint(field << 3);
@@ -34,7 +34,7 @@ class Message {
     }
     const std::string &text() const { return text_; }
 
-  private:
+private:
     void varint(uint64_t value)
     {
         for (; value >= 0x80; value >>= 7)
@@ -45,7 +45,7 @@ class Message {
 };
 
 class Strings {
-  public:
+public:
     uint64_t index(const std::string &text)
     {
         auto [found, fresh] = index_.emplace(text, list_.size());
@@ -55,7 +55,7 @@ class Strings {
     }
     const std::vector<std::string> &list() const { return list_; }
 
-  private:
+private:
     std::vector<std::string> list_ = {""}; // the format wants the empty string first
     std::map<std::string, uint64_t> index_ = {{"", 0}};
 };

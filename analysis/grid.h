@@ -28,7 +28,7 @@ struct Axis {
 Axis parse_axis(const std::string &text);
 
 class Grid {
-  public:
+public:
     static constexpr uint64_t points_max = 1'000'000; // more is a slip of the finger, not a sweep
 
     explicit Grid(std::vector<Axis> axes); // throws GridError: a path twice, too many points
@@ -36,7 +36,7 @@ class Grid {
     size_t size() const { return size_; }
     Json point(size_t index) const; // {path: value, ...} in axis order
 
-  private:
+private:
     std::vector<Axis> axes_;
     size_t size_ = 1;
 };

@@ -26,7 +26,7 @@ std::string name_of(const Json &value)
 }
 
 class TextReport {
-  public:
+public:
     TextReport(const Json &result, Style style) : result_(result), style_(style) {}
 
     std::string text()
@@ -44,7 +44,7 @@ class TextReport {
         return std::move(out_);
     }
 
-  private:
+private:
     void heading(const std::string &title) { out_ += "\n" + style_.heading(title) + "\n"; }
 
     void head()

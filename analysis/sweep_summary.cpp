@@ -34,7 +34,7 @@ std::vector<std::string> usual_metrics(const Json &result)
 }
 
 class Summary {
-  public:
+public:
     Summary(const Grid &grid, const std::vector<SweepPoint> &points, const std::vector<std::string> &metrics,
             Style style)
         : grid_(grid), points_(points), metrics_(metrics), style_(style)
@@ -57,7 +57,7 @@ class Summary {
         return std::move(out_);
     }
 
-  private:
+private:
     void table()
     {
         std::vector<Table::Column> columns;

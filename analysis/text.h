@@ -42,7 +42,7 @@ struct Style {
     std::string bad(std::string_view text) const { return wrap("1;31", text); }
     std::string faint(std::string_view text) const { return wrap("2", text); }
 
-  private:
+private:
     std::string wrap(const char *code, std::string_view text) const
     {
         return color ? "\x1b[" + std::string(code) + "m" + std::string(text) + "\x1b[0m" : std::string(text);
@@ -51,7 +51,7 @@ struct Style {
 
 // Columns as wide as their widest cell; numbers to the right, names to the left.
 class Table {
-  public:
+public:
     enum Align { left, right };
     struct Column {
         std::string title;
@@ -62,7 +62,7 @@ class Table {
     bool empty() const { return rows_.empty(); }
     std::string text(const std::string &indent = "  ") const;
 
-  private:
+private:
     std::vector<Column> columns_;
     std::vector<std::vector<std::string>> rows_;
 };

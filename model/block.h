@@ -40,14 +40,14 @@ struct alignas(8) block {
     const objset_phys_t *objset() const { return const_cast<block *>(this)->objset(); }
     size_t payload_bytes() const;
 
-  private:
+private:
     void *payload() { return this + 1; }
 };
 static_assert(sizeof(block) % alignof(blkptr_t) == 0, "the payload follows the header");
 
 // A counted reference to a block.
 class block_ref {
-  public:
+public:
     block_ref() = default;
     block_ref(const block_ref &other) : block_(other.block_)
     {
@@ -76,7 +76,7 @@ class block_ref {
     static block_ref make(block_kind kind, uint32_t size);
     block_ref copy() const;
 
-  private:
+private:
     explicit block_ref(block *adopted) : block_(adopted) {}
     static void destroy(block *gone);
 
@@ -84,7 +84,7 @@ class block_ref {
 };
 
 class block_store {
-  public:
+public:
     // Puts a block on disk; never returns 0.
     uint64_t write(block_ref contents);
     // REQUIRES: dva was written and not freed before the last commit.
@@ -98,7 +98,7 @@ class block_store {
     uint64_t blocks_in_use() const { return in_use_; }
     uint64_t blocks_written() const { return written_; }
 
-  private:
+private:
     block_ref &slot(uint64_t dva);
 
     std::vector<block_ref> slots_{1}; // index 0 is never used: a DVA of 0 is a hole

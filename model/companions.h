@@ -1,4 +1,5 @@
-// Functions of the real library that have no frame here, because each call of another one calls them a fixed number of times.
+// Functions of the real library that have no frame here, because each call of another one calls them a fixed number of
+// times.
 //
 // They cost nothing of their own: their instructions are in the caller's. Who compares call counts adds them from this
 // table. A function whose calls depend on a state is not here but counted where it happens. All rows: OpenZFS 8bea98150

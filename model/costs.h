@@ -187,7 +187,8 @@ namespace dmu {
     X(zrl_add, "zrl_add", 0, recorded, 0, "an atomic: charged as such")                                                \
     X(dmu_tx_hold_zap_impl, "dmu_tx_hold_zap_impl", 40, assumed, 0, "G")                                               \
     X(dmu_object_info_from_db, "dmu_object_info_from_db", 31, recorded, 0, "C")                                        \
-    X(dmu_object_set_blocksize, "dmu_object_set_blocksize", 28, recorded, 0, "C: 3.5 in eight microzap adds, one of which grows the block")\
+    X(dmu_object_set_blocksize, "dmu_object_set_blocksize", 28, recorded, 0,                                           \
+      "C: 3.5 in eight microzap adds, one of which grows the block")                                                   \
     X(dmu_free_range, "dmu_free_range", 30, assumed, 0, "G")                                                           \
     X(dmu_prefetch, "dmu_prefetch", 40, assumed, 0, "G")                                                               \
     X(zap_lookup, "zap_lookup", 8, recorded, 0, "C")                                                                   \
@@ -266,7 +267,8 @@ namespace dmu {
     X(zap_leaf_lookup, "zap_leaf_lookup", 66, recorded, 0, "D: the comparison of the name included")                   \
     X(zap_leaf_lookup_closest, "zap_leaf_lookup_closest", 120, assumed, 0, "G")                                        \
     X(zap_leaf_array_match, "zap_leaf_array_match", 0, recorded, 0, "in zap_leaf_lookup")                              \
-    X(zap_leaf_array_create, "zap_leaf_array_create", 178, recorded, 0, "C: 356 for a name of nine characters and one integer")\
+    X(zap_leaf_array_create, "zap_leaf_array_create", 178, recorded, 0,                                                \
+      "C: 356 for a name of nine characters and one integer")                                                          \
     X(zap_leaf_array_free, "zap_leaf_array_free", 10, assumed, 0, "G")                                                 \
     X(zap_leaf_array_read, "zap_leaf_array_read", 40, assumed, 0, "G")                                                 \
     X(zap_leaf_chunk_alloc, "zap_leaf_chunk_alloc", 0, recorded, 0, "in zap_leaf_array_create and zap_entry_create")   \

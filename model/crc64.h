@@ -1,4 +1,5 @@
-// The CRC that OpenZFS hashes with: reflected CRC-64 of polynomial 0xC96C5795D7870F42, used for dbufs and for ZAP names.
+// The CRC that OpenZFS hashes with: reflected CRC-64 of polynomial 0xC96C5795D7870F42, used for dbufs and for ZAP
+// names.
 #pragma once
 
 #include <array>

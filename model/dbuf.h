@@ -120,7 +120,7 @@ void dbuf_rele(dmu_buf_impl_t &db);
 
 // A held dbuf; gives the hold back at the end of its scope.
 class [[nodiscard]] dbuf_hold_t {
-  public:
+public:
     dbuf_hold_t() = default;
     explicit dbuf_hold_t(dmu_buf_impl_t *held) : db_(held) {}
     dbuf_hold_t(dbuf_hold_t &&other) noexcept : db_(std::exchange(other.db_, nullptr)) {}
@@ -143,7 +143,7 @@ class [[nodiscard]] dbuf_hold_t {
             dbuf_rele(*std::exchange(db_, nullptr));
     }
 
-  private:
+private:
     dmu_buf_impl_t *db_ = nullptr;
 };
 

@@ -1,8 +1,8 @@
 // The dbuf cache: dbufs that nobody holds stay in memory, least recently used first to go (since 2016-11, d3c2ae1c08).
 //
-// Above its limit somebody must evict: an evictor down to nine tenths of the limit, and who releases a dbuf above eleven
-// tenths helps with one. Followed: OpenZFS dbeb879699, dbuf.c. Left out: the split into one list a CPU, the metadata cache;
-// the evictor is whoever passes the limit, which then evicts down to the low-water mark.
+// Above its limit somebody must evict: an evictor down to nine tenths of the limit, and who releases a dbuf above
+// eleven tenths helps with one. Followed: OpenZFS dbeb879699, dbuf.c. Left out: the split into one list a CPU, the
+// metadata cache; the evictor is whoever passes the limit, which then evicts down to the low-water mark.
 #include "model/dbuf_impl.h"
 
 namespace dmu {

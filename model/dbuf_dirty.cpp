@@ -1,8 +1,9 @@
 // Dirtying: a dbuf's change belongs to a txg, and so does its parent's, up to the dnode.
 //
-// A dirty record per dbuf and txg says what will be written. The first change of a block in a txg walks up: the parent is
-// dirtied too, and the record hangs below the parent's. Data that an older txg has yet to write is copied first; blocks of
-// dnodes and block pointers change in the sync thread only, so they need no copy. Followed: OpenZFS 81285582b9, dbuf.c.
+// A dirty record per dbuf and txg says what will be written. The first change of a block in a txg walks up: the parent
+// is dirtied too, and the record hangs below the parent's. Data that an older txg has yet to write is copied first;
+// blocks of dnodes and block pointers change in the sync thread only, so they need no copy. Followed: OpenZFS
+// 81285582b9, dbuf.c.
 #include "model/dbuf_impl.h"
 
 #include <algorithm>

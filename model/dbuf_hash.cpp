@@ -1,8 +1,8 @@
 // The dbuf hash table.
 //
-// A look-up takes the chain's mutex, finds the dbuf and takes its db_mtx before it lets the chain go: so whoever wants a
-// busy dbuf waits with the chain locked. A dbuf on its way out (DB_EVICTING) stays in its chain for a while and is passed
-// over. Followed: OpenZFS 81285582b9, dbuf.c.
+// A look-up takes the chain's mutex, finds the dbuf and takes its db_mtx before it lets the chain go: so whoever wants
+// a busy dbuf waits with the chain locked. A dbuf on its way out (DB_EVICTING) stays in its chain for a while and is
+// passed over. Followed: OpenZFS 81285582b9, dbuf.c.
 #include "model/dbuf_impl.h"
 
 #include <new>

@@ -1,8 +1,8 @@
 // Making a dbuf's contents readable.
 //
 // A block that nothing on disk stands for yet is made of zeroes. Every other one comes from the ARC or the disk, and
-// whoever else wants it meanwhile waits on db_changed. Until 2019 a read entered dn_struct_rwlock even when the buffer was
-// there already, and every read of a block but the first passed the prefetcher's lock.
+// whoever else wants it meanwhile waits on db_changed. Until 2019 a read entered dn_struct_rwlock even when the buffer
+// was there already, and every read of a block but the first passed the prefetcher's lock.
 #include "model/dbuf_impl.h"
 
 namespace dmu {

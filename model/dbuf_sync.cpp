@@ -1,12 +1,13 @@
 // Writing a txg's dirty dbufs: from the top of the tree down, and finished from the bottom up.
 //
-// dbuf_sync_list visits a parent before its children, so that the children find its buffer ready to be changed; the write
-// of a parent is finished only after those below it, because each of them puts its new block pointer into the parent. A
-// block of dnodes is kept back until its dnodes have been synced into it. Finishing is write_ready (the block pointer with
-// its fill count), the write itself, and write_done (the old block is freed, the record goes).
+// dbuf_sync_list visits a parent before its children, so that the children find its buffer ready to be changed; the
+// write of a parent is finished only after those below it, because each of them puts its new block pointer into the
+// parent. A block of dnodes is kept back until its dnodes have been synced into it. Finishing is write_ready (the block
+// pointer with its fill count), the write itself, and write_done (the old block is freed, the record goes).
 //
 // A block of dnodes with none in use and an indirect block with nothing but holes are not written: compression makes
-// nothing of them, and their pointer becomes a hole that remembers when. Followed: OpenZFS 81285582b9, dbuf.c and zio.c.
+// nothing of them, and their pointer becomes a hole that remembers when. Followed: OpenZFS 81285582b9, dbuf.c and
+// zio.c.
 #include "model/dbuf_impl.h"
 
 #include <algorithm>
@@ -192,7 +193,8 @@ void dsl_block_kill(objset_t &os, const blkptr_t &bp)
     os.os_dmu.store.free(bp.blk_dva);
 }
 
-// Nothing more will be written below this record: it is finished as soon as what is below is, and then perhaps its parent.
+// Nothing more will be written below this record: it is finished as soon as what is below is, and then perhaps its
+// parent.
 void dbuf_write_issue(dbuf_dirty_record_t *dr)
 {
     dr->dr_issued = true;

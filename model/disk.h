@@ -32,7 +32,7 @@ struct zio_root_t {
 };
 
 class vdev_t {
-  public:
+public:
     vdev_t(const disk_config &config, dsl_pool_t &dp);
 
     void start(); // the interrupt thread; it ends with stop()
@@ -47,7 +47,7 @@ class vdev_t {
 
     const vdev_stat_t &stats() const { return vdev_stat_; }
 
-  private:
+private:
     struct write_t {
         zio_root_t *pio;
         uint64_t bytes, accounted, txg;

@@ -1,9 +1,9 @@
 // Blocks of an object by byte offset: held, read, resized, freed, prefetched.
 //
 // Two ways lead to a block. By object number, every call first looks the dnode up (dnode_hold: the meta-dnode's block,
-// its dbuf, the slot, the dnode's own lock) and gives it back before it returns. By dnode, the caller shows a dnode that it
-// holds already. Both end in dbuf_hold under the reader side of dn_struct_rwlock. Followed: OpenZFS 8bea98150 and, for
-// the functions that end in _by_dnode, 2bce8049c3 (both July 2016).
+// its dbuf, the slot, the dnode's own lock) and gives it back before it returns. By dnode, the caller shows a dnode
+// that it holds already. Both end in dbuf_hold under the reader side of dn_struct_rwlock. Followed: OpenZFS 8bea98150
+// and, for the functions that end in _by_dnode, 2bce8049c3 (both July 2016).
 #pragma once
 
 #include <cstdint>

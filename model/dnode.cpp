@@ -8,8 +8,8 @@
 
 #include "model/dbuf_impl.h"
 #include "model/dmu_tx.h"
-#include "model/dsl_pool.h"
 #include "model/dnode_impl.h"
+#include "model/dsl_pool.h"
 #include "model/objset.h"
 #include "model/spa.h"
 

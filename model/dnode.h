@@ -128,7 +128,7 @@ void dnode_rele(dnode_t &dn);
 
 // A held dnode; gives the hold back at the end of its scope.
 class [[nodiscard]] dnode_hold_t {
-  public:
+public:
     dnode_hold_t() = default;
     explicit dnode_hold_t(dnode_t *held) : dn_(held) {}
     dnode_hold_t(dnode_hold_t &&other) noexcept : dn_(std::exchange(other.dn_, nullptr)) {}
@@ -151,7 +151,7 @@ class [[nodiscard]] dnode_hold_t {
             dnode_rele(*std::exchange(dn_, nullptr));
     }
 
-  private:
+private:
     dnode_t *dn_ = nullptr;
 };
 

@@ -1,7 +1,7 @@
 // Freeing a stretch of an object: in open context what is in memory, in the sync thread what is on disk.
 //
-// A transaction clears the dbufs, dirties the level-1 blocks that the stretch begins and ends in (and those between, so that
-// they stay in memory), and notes the blocks; sync then frees them. Followed: OpenZFS 81285582b9, dnode.c.
+// A transaction clears the dbufs, dirties the level-1 blocks that the stretch begins and ends in (and those between, so
+// that they stay in memory), and notes the blocks; sync then frees them. Followed: OpenZFS 81285582b9, dnode.c.
 #include <algorithm>
 #include <cstring>
 
@@ -41,8 +41,8 @@ void dnode_dirty_l1(dnode_t &dn, uint64_t l1blkid, dmu_tx_t &tx)
         dmu_buf_will_dirty(*db, tx);
 }
 
-// Zeroes part of a block, unless it is neither on disk nor dirty. REQUIRES: dn_struct_rwlock held as writer; it is dropped
-// and taken again between.
+// Zeroes part of a block, unless it is neither on disk nor dirty. REQUIRES: dn_struct_rwlock held as writer; it is
+// dropped and taken again between.
 void zero_part(dnode_t &dn, uint64_t blkid, uint64_t from, uint64_t bytes, dmu_tx_t &tx)
 {
     auto db = dbuf_hold_impl(dn, 0, blkid, true, false);

@@ -1,7 +1,8 @@
 // dnode_hold_impl: from an object number to its dnode in memory.
 //
-// Find the block of dnodes, read it, find or make its handles, judge the slot (model/variants/dnode_slots.h). A dnode with
-// holds keeps its block's dbuf held, with a single hold however many there are. Followed: OpenZFS 81285582b9, dnode.c.
+// Find the block of dnodes, read it, find or make its handles, judge the slot (model/variants/dnode_slots.h). A dnode
+// with holds keeps its block's dbuf held, with a single hold however many there are. Followed: OpenZFS 81285582b9,
+// dnode.c.
 #include "model/dbuf_impl.h"
 #include "model/dnode_impl.h"
 #include "model/objset.h"

@@ -80,7 +80,8 @@ struct dsl_pool_t {
 
     atomic_uint64_t dp_arc_tempreserve{0};
     dmu_tx_stats_t dp_tx_stats;
-    // Calls of dmu_tx_hold_zap that named an entry, by how often they held the ZAP's dnode; the last: that often or more.
+    // Calls of dmu_tx_hold_zap that named an entry, by how often they held the ZAP's dnode; the last: that often or
+    // more.
     std::array<uint64_t, 32> dp_hold_zap_holds{};
     std::vector<uint32_t> dp_hopeless_tries; // by thread: see dmu_tx_wait
 };

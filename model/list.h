@@ -36,7 +36,7 @@ size_t member_offset(Member T::*member)
 
 template <class T>
 class list_t {
-  public:
+public:
     // offset: bytes from the element's start to the node this list uses.
     explicit list_t(size_t offset) : offset_(static_cast<uint32_t>(offset)) { head_.prev = head_.next = &head_; }
     list_t(const list_t &) = delete;
@@ -62,7 +62,7 @@ class list_t {
         gone->prev = gone->next = nullptr;
     }
 
-  private:
+private:
     list_node_t *node(const T *item) const
     {
         return reinterpret_cast<list_node_t *>(reinterpret_cast<uintptr_t>(item) + offset_);

@@ -24,9 +24,10 @@ size_t dirty_link_offset(size_t slot)
 
 objset_t::objset_t(spa_t &spa, dsl_dataset_t &ds)
     : os_spa(spa), os_dmu(*spa.spa_dmu), os_dsl_dataset(&ds), os_id(++os_dmu.objsets_opened * 4096),
-      os_dnodes(member_offset(&dnode_t::dn_link)),
-      os_free_dnodes{list_t<dnode_t>(dirty_link_offset(0)), list_t<dnode_t>(dirty_link_offset(1)),
-                     list_t<dnode_t>(dirty_link_offset(2)), list_t<dnode_t>(dirty_link_offset(3))},
+      os_dnodes(member_offset(&dnode_t::dn_link)), os_free_dnodes{list_t<dnode_t>(dirty_link_offset(0)),
+                                                                  list_t<dnode_t>(dirty_link_offset(1)),
+                                                                  list_t<dnode_t>(dirty_link_offset(2)),
+                                                                  list_t<dnode_t>(dirty_link_offset(3))},
       os_dirty_dnodes{list_t<dnode_t>(dirty_link_offset(0)), list_t<dnode_t>(dirty_link_offset(1)),
                       list_t<dnode_t>(dirty_link_offset(2)), list_t<dnode_t>(dirty_link_offset(3))},
       freed_listed_apart(os_dmu.era.freed_dnodes_listed_apart), os_obj_next_percpu(max_ncpus())

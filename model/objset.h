@@ -53,8 +53,8 @@ struct objset_t {
 
     // in the sync thread
     zio_root_t *os_sync_pio = nullptr; // of the sync under way
-    blkptr_t os_rootbp; // ds_bp as of the last sync
-    block_ref os_phys_buf; // the root block in memory
+    blkptr_t os_rootbp;                // ds_bp as of the last sync
+    block_ref os_phys_buf;             // the root block in memory
     objset_phys_t *os_phys = nullptr;
 
     kmutex_t os_lock{"os_lock"};

@@ -27,8 +27,8 @@ void sync_list(list_t<dnode_t> &list, dmu_tx_t &tx)
     }
 }
 
-// With more than one sync thread (OpenZFS 64fc776208, 2017) the dnodes are dealt out by their block, so that two threads
-// never change one block of dnodes.
+// With more than one sync thread (OpenZFS 64fc776208, 2017) the dnodes are dealt out by their block, so that two
+// threads never change one block of dnodes.
 void sync_dnodes(objset_t &os, list_t<dnode_t> &list, size_t slot, dmu_tx_t &tx)
 {
     taskq_t *taskq = os.os_spa.spa_dsl_pool->dp_sync_taskq.get();

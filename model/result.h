@@ -23,7 +23,7 @@ struct error_t {
 
 template <class T = void>
 class [[nodiscard]] Result {
-  public:
+public:
     Result(T value) : value_(std::move(value)) {}
     Result(error_t error) : error_(error.code) { VERIFY(error_ != 0); }
 
@@ -45,14 +45,14 @@ class [[nodiscard]] Result {
     const T *operator->() const { return &**this; }
     T value_or(T fallback) const { return error_ == 0 ? *value_ : std::move(fallback); }
 
-  private:
+private:
     std::optional<T> value_;
     int error_ = 0;
 };
 
 template <>
 class [[nodiscard]] Result<void> {
-  public:
+public:
     Result() = default;
     Result(error_t error) : error_(error.code) { VERIFY(error_ != 0); }
 
@@ -60,7 +60,7 @@ class [[nodiscard]] Result<void> {
     bool ok() const { return error_ == 0; }
     int error() const { return error_; }
 
-  private:
+private:
     int error_ = 0;
 };
 

@@ -47,7 +47,7 @@ struct spa_t {
     std::unique_ptr<objset_t> spa_objset;
     uint64_t spa_last_synced_txg = 0;
 
-  private:
+private:
     void spa_disown_objset();
     objset_t &spa_own_objset();
 };

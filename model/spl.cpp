@@ -22,7 +22,10 @@ constexpr sim::LockClassInfo lock_classes[] = {MODEL_LOCK_CLASSES(MODEL_LOCK_CLA
 
 } // namespace
 
-sim::Tables model_tables() { return {functions, lock_classes}; }
+sim::Tables model_tables()
+{
+    return {functions, lock_classes};
+}
 
 zrlock_t::zrlock_t() = default;
 

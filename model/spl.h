@@ -1,8 +1,8 @@
 // The porting layer: OpenZFS's words for locks, atomics, memory and threads, over the simulation kernel.
 //
-// The only file of model/ that names sim/. Entering returns a guard that leaves at the end of its scope, or by exit(); where
-// OpenZFS goes hand over hand, mutex_enter_manual() and mutex_exit() are the plain pair. Every primitive charges itself.
-// With legacy refcount tracking off, as in a production build, a zfs_refcount_t is one atomic.
+// The only file of model/ that names sim/. Entering returns a guard that leaves at the end of its scope, or by exit();
+// where OpenZFS goes hand over hand, mutex_enter_manual() and mutex_exit() are the plain pair. Every primitive charges
+// itself. With legacy refcount tracking off, as in a production build, a zfs_refcount_t is one atomic.
 #pragma once
 
 #include "model/costs.h"
@@ -37,7 +37,10 @@ using hrtime_t = sim::Time;
 using sim_thread_t = sim::Thread;
 
 // Calls so short that each costs less than its frame would: only counted.
-inline void count_calls(Fn function, uint64_t calls) { sim::hot.calls[static_cast<uint16_t>(function)] += calls; }
+inline void count_calls(Fn function, uint64_t calls)
+{
+    sim::hot.calls[static_cast<uint16_t>(function)] += calls;
+}
 
 // The tables a Simulator is made with: model/costs.h and model/lock_classes.h as data.
 sim::Tables model_tables();
@@ -49,15 +52,27 @@ struct kmutex_t : sim::Mutex {
 };
 using mutex_guard_t = sim::MutexGuard;
 
-inline mutex_guard_t mutex_enter(kmutex_t &lock) { return mutex_guard_t(lock); }
-inline void mutex_enter_manual(kmutex_t &lock) { lock.enter(); }
-inline void mutex_exit(kmutex_t &lock) { lock.exit(); }
+inline mutex_guard_t mutex_enter(kmutex_t &lock)
+{
+    return mutex_guard_t(lock);
+}
+inline void mutex_enter_manual(kmutex_t &lock)
+{
+    lock.enter();
+}
+inline void mutex_exit(kmutex_t &lock)
+{
+    lock.exit();
+}
 // Empty if somebody else holds it.
 inline mutex_guard_t mutex_tryenter(kmutex_t &lock)
 {
     return lock.try_enter() ? mutex_guard_t::adopt(lock) : mutex_guard_t();
 }
-inline bool MUTEX_HELD(const kmutex_t &lock) { return lock.owned(); }
+inline bool MUTEX_HELD(const kmutex_t &lock)
+{
+    return lock.owned();
+}
 
 // ---- rwlocks ----
 
@@ -70,7 +85,10 @@ struct krwlock_t : sim::RwLock {
 };
 using rw_guard_t = sim::RwGuard;
 
-inline rw_guard_t rw_enter(krwlock_t &lock, krw_t mode) { return rw_guard_t(lock, mode); }
+inline rw_guard_t rw_enter(krwlock_t &lock, krw_t mode)
+{
+    return rw_guard_t(lock, mode);
+}
 inline rw_guard_t rw_tryenter(krwlock_t &lock, krw_t mode)
 {
     const bool taken = mode == RW_WRITER ? lock.try_enter_write() : lock.try_enter_read();
@@ -80,7 +98,10 @@ inline void rw_enter_manual(krwlock_t &lock, krw_t mode)
 {
     mode == RW_WRITER ? lock.enter_write() : lock.enter_read();
 }
-inline void rw_exit(krwlock_t &lock) { lock.write_held() ? lock.exit_write() : lock.exit_read(); }
+inline void rw_exit(krwlock_t &lock)
+{
+    lock.write_held() ? lock.exit_write() : lock.exit_read();
+}
 // Whether an upgrade can succeed at all is the code base's: in user space it never does.
 inline bool rw_tryupgrade(rw_guard_t &reader, bool can_succeed = true)
 {
@@ -94,40 +115,82 @@ inline void rw_drop_and_retake(rw_guard_t &reader)
     lock->enter_write();
     reader = rw_guard_t::adopt(*lock, RW_WRITER);
 }
-inline void rw_downgrade(rw_guard_t &writer) { writer.downgrade(); }
-inline bool RW_WRITE_HELD(const krwlock_t &lock) { return lock.write_held(); }
-inline bool RW_READ_HELD(const krwlock_t &lock) { return lock.read_held(); } // by anybody, as in the kernel
-inline bool RW_LOCK_HELD(const krwlock_t &lock) { return lock.write_held() || lock.read_held(); }
+inline void rw_downgrade(rw_guard_t &writer)
+{
+    writer.downgrade();
+}
+inline bool RW_WRITE_HELD(const krwlock_t &lock)
+{
+    return lock.write_held();
+}
+inline bool RW_READ_HELD(const krwlock_t &lock)
+{
+    return lock.read_held();
+} // by anybody, as in the kernel
+inline bool RW_LOCK_HELD(const krwlock_t &lock)
+{
+    return lock.write_held() || lock.read_held();
+}
 
 // ---- condition variables ----
 
 using kcondvar_t = sim::CondVar;
 
-inline void cv_wait(kcondvar_t &cv, kmutex_t &lock, WaitKind kind = WaitKind::lock) { cv.wait(lock, kind); }
+inline void cv_wait(kcondvar_t &cv, kmutex_t &lock, WaitKind kind = WaitKind::lock)
+{
+    cv.wait(lock, kind);
+}
 // False: the time came first.
 [[nodiscard]] inline bool cv_timedwait(kcondvar_t &cv, kmutex_t &lock, Time until, WaitKind kind = WaitKind::lock)
 {
     return cv.timed_wait(lock, until, kind);
 }
-inline void cv_signal(kcondvar_t &cv) { cv.signal(); }
-inline void cv_broadcast(kcondvar_t &cv) { cv.broadcast(); }
+inline void cv_signal(kcondvar_t &cv)
+{
+    cv.signal();
+}
+inline void cv_broadcast(kcondvar_t &cv)
+{
+    cv.broadcast();
+}
 
 // ---- atomics and references ----
 
 using atomic_uint64_t = sim::Atomic<uint64_t>;
 using atomic_uint32_t = sim::Atomic<uint32_t>;
 
-inline void atomic_inc_64(atomic_uint64_t &value) { value.fetch_add(1); }
-inline void atomic_dec_64(atomic_uint64_t &value) { value.fetch_add(~uint64_t{0}); }
-inline uint64_t atomic_inc_64_nv(atomic_uint64_t &value) { return value.fetch_add(1) + 1; }
-inline uint64_t atomic_dec_64_nv(atomic_uint64_t &value) { return value.fetch_add(~uint64_t{0}) - 1; }
-inline void atomic_add_64(atomic_uint64_t &value, int64_t delta) { value.fetch_add(static_cast<uint64_t>(delta)); }
+inline void atomic_inc_64(atomic_uint64_t &value)
+{
+    value.fetch_add(1);
+}
+inline void atomic_dec_64(atomic_uint64_t &value)
+{
+    value.fetch_add(~uint64_t{0});
+}
+inline uint64_t atomic_inc_64_nv(atomic_uint64_t &value)
+{
+    return value.fetch_add(1) + 1;
+}
+inline uint64_t atomic_dec_64_nv(atomic_uint64_t &value)
+{
+    return value.fetch_add(~uint64_t{0}) - 1;
+}
+inline void atomic_add_64(atomic_uint64_t &value, int64_t delta)
+{
+    value.fetch_add(static_cast<uint64_t>(delta));
+}
 inline uint64_t atomic_add_64_nv(atomic_uint64_t &value, int64_t delta)
 {
     return value.fetch_add(static_cast<uint64_t>(delta)) + static_cast<uint64_t>(delta);
 }
-inline void atomic_inc_32(atomic_uint32_t &value) { value.fetch_add(1); }
-inline uint32_t atomic_dec_32_nv(atomic_uint32_t &value) { return value.fetch_add(~uint32_t{0}) - 1; }
+inline void atomic_inc_32(atomic_uint32_t &value)
+{
+    value.fetch_add(1);
+}
+inline uint32_t atomic_dec_32_nv(atomic_uint32_t &value)
+{
+    return value.fetch_add(~uint32_t{0}) - 1;
+}
 inline uint32_t atomic_cas_32(atomic_uint32_t &value, uint32_t expected, uint32_t desired)
 {
     value.compare_exchange(expected, desired);
@@ -155,14 +218,20 @@ private:
 };
 
 // Both return the new count.
-inline uint32_t zfs_refcount_add(zfs_refcount_t &holds) { return holds.count_.fetch_add(1) + 1; }
+inline uint32_t zfs_refcount_add(zfs_refcount_t &holds)
+{
+    return holds.count_.fetch_add(1) + 1;
+}
 inline uint32_t zfs_refcount_remove(zfs_refcount_t &holds)
 {
     const uint32_t before = holds.count_.fetch_add(~uint32_t{0});
     VERIFY3(before, >, 0u);
     return before - 1;
 }
-inline uint32_t zfs_refcount_count(const zfs_refcount_t &holds) { return holds.count_.load(); }
+inline uint32_t zfs_refcount_count(const zfs_refcount_t &holds)
+{
+    return holds.count_.load();
+}
 // The same, and every change is counted under a name of its own.
 template <Fn counter>
 struct counted_refcount_t : zfs_refcount_t {
@@ -180,10 +249,13 @@ uint32_t zfs_refcount_remove(counted_refcount_t<counter> &holds)
     count_calls(counter, 1);
     return zfs_refcount_remove(static_cast<zfs_refcount_t &>(holds));
 }
-inline bool zfs_refcount_is_zero(const zfs_refcount_t &holds) { return zfs_refcount_count(holds) == 0; }
+inline bool zfs_refcount_is_zero(const zfs_refcount_t &holds)
+{
+    return zfs_refcount_count(holds) == 0;
+}
 
-// A lock for references that are nearly always taken and given back, and hardly ever locked out (zrlock.c): one word that
-// counts references, or says locked. The mutex is taken only by those who lock, and by whoever finds it locked.
+// A lock for references that are nearly always taken and given back, and hardly ever locked out (zrlock.c): one word
+// that counts references, or says locked. The mutex is taken only by those who lock, and by whoever finds it locked.
 class zrlock_t {
 public:
     zrlock_t();
@@ -215,28 +287,67 @@ inline void zrl_add(zrlock_t &lock)
     count_calls(Fn::zrl_add, 1);
     lock.add();
 }
-inline void zrl_remove(zrlock_t &lock) { lock.remove(); }
-[[nodiscard]] inline bool zrl_tryenter(zrlock_t &lock) { return lock.try_enter(); }
-inline void zrl_exit(zrlock_t &lock) { lock.exit(); }
-inline bool ZRL_LOCKED(const zrlock_t &lock) { return lock.locked(); }
+inline void zrl_remove(zrlock_t &lock)
+{
+    lock.remove();
+}
+[[nodiscard]] inline bool zrl_tryenter(zrlock_t &lock)
+{
+    return lock.try_enter();
+}
+inline void zrl_exit(zrlock_t &lock)
+{
+    lock.exit();
+}
+inline bool ZRL_LOCKED(const zrlock_t &lock)
+{
+    return lock.locked();
+}
 
 // ---- memory: the charge; the object itself is the caller's ----
 
-inline void kmem_charge_alloc() { sim::charge_key(sim::hot.prices.allocate); }
-inline void kmem_charge_free() { sim::charge_key(sim::hot.prices.free); }
-inline void kmem_alloc(uint64_t /*bytes*/) { kmem_charge_alloc(); }
-inline void kmem_zalloc(uint64_t /*bytes*/) { kmem_charge_alloc(); }
-inline void kmem_free(uint64_t /*bytes*/) { kmem_charge_free(); }
+inline void kmem_charge_alloc()
+{
+    sim::charge_key(sim::hot.prices.allocate);
+}
+inline void kmem_charge_free()
+{
+    sim::charge_key(sim::hot.prices.free);
+}
+inline void kmem_alloc(uint64_t /*bytes*/)
+{
+    kmem_charge_alloc();
+}
+inline void kmem_zalloc(uint64_t /*bytes*/)
+{
+    kmem_charge_alloc();
+}
+inline void kmem_free(uint64_t /*bytes*/)
+{
+    kmem_charge_free();
+}
 
 // ---- time and threads ----
 
-inline Time gethrtime() { return sim::now(); }
-inline void delay(Duration length, WaitKind kind = WaitKind::other) { sim::sleep_for(length, kind); }
-inline void delay_until(Time until, WaitKind kind = WaitKind::other) { sim::sleep_until(until, kind); }
+inline Time gethrtime()
+{
+    return sim::now();
+}
+inline void delay(Duration length, WaitKind kind = WaitKind::other)
+{
+    sim::sleep_for(length, kind);
+}
+inline void delay_until(Time until, WaitKind kind = WaitKind::other)
+{
+    sim::sleep_until(until, kind);
+}
 // CPUs of the machine.
-inline uint32_t max_ncpus() { return sim::hot.simulator->machine().cpus; }
-// Lets others run first: the body of a loop that waits for somebody. It takes time on any machine, lest the loop go round
-// for ever at one instant.
+inline uint32_t max_ncpus()
+{
+    return sim::hot.simulator->machine().cpus;
+}
+// Lets others run first: the body of a loop that waits for somebody. It takes time on any machine, lest the loop go
+// round for ever at one instant.
 inline void kpreempt()
 {
     sim::charge(sim::nanoseconds(1));

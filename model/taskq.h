@@ -14,7 +14,7 @@
 namespace dmu {
 
 class taskq_t {
-  public:
+public:
     taskq_t(std::string name, uint32_t threads) : tq_name(std::move(name)), tq_nthreads(threads) {}
     taskq_t(const taskq_t &) = delete;
     taskq_t &operator=(const taskq_t &) = delete;
@@ -26,7 +26,7 @@ class taskq_t {
 
     uint32_t threads() const { return tq_nthreads; }
 
-  private:
+private:
     void worker();
 
     const std::string tq_name;

@@ -124,7 +124,7 @@ struct txg_node_t {
 
 template <class T, txg_node_t<T> T::*Link>
 class txg_list_t {
-  public:
+public:
     // TRUE when it was not a member yet.
     bool add(T &item, uint64_t txg)
     {
@@ -160,7 +160,7 @@ class txg_list_t {
     bool empty(uint64_t txg) const { return tl_head[txg & TXG_MASK] == nullptr; }
     static bool member(const T &item, uint64_t txg) { return (item.*Link).tn_member[txg & TXG_MASK]; }
 
-  private:
+private:
     kmutex_t tl_lock{"tl_lock"};
     per_txg<T *> tl_head{};
 };

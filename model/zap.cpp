@@ -1,14 +1,15 @@
 // Entering a ZAP, and the calls that serve both of its forms. See the head of zap.h.
 #include "model/zap.h"
-#include "model/zap_hash.h"
 #include "model/dmu_state.h"
+#include "model/zap_hash.h"
 #include "model/zap_impl.h"
 
 #include <cstdio>
 
 namespace dmu {
 
-// --- a name -----------------------------------------------------------------------------------------------------------
+// --- a name
+// -----------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -34,7 +35,8 @@ zap_name_t::~zap_name_t()
     kmem_free(zap_name_bytes);
 }
 
-// --- locks ------------------------------------------------------------------------------------------------------------
+// --- locks
+// ------------------------------------------------------------------------------------------------------------
 
 zap_lock_t::zap_lock_t(zap_t &zap, dmu_buf_hold_t db, rw_guard_t guard)
     : zap_(&zap), db_(std::move(db)), guard_(std::move(guard))
@@ -121,7 +123,8 @@ void zap_leaf_hold_t::zap_put_leaf()
     db_.rele();
 }
 
-// --- zap_lockdir ------------------------------------------------------------------------------------------------------
+// --- zap_lockdir
+// ------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -203,7 +206,8 @@ Result<zap_lock_t> zap_lockdir_by_dnode(dnode_t &dn, dmu_tx_t *tx, krw_t lti, bo
     return zap_lockdir_impl(std::move(*db), tx, lti, fatreader, adding);
 }
 
-// --- looking up -------------------------------------------------------------------------------------------------------
+// --- looking up
+// -------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -265,7 +269,8 @@ Result<> zap_lookup_norm_by_dnode(dnode_t &dn, std::string_view name, uint64_t i
     return zap_lookup_impl(**lock, name, integer_size, num_integers, buf, mt, realname);
 }
 
-Result<> zap_lookup_by_dnode(dnode_t &dn, std::string_view name, uint64_t integer_size, uint64_t num_integers, void *buf)
+Result<> zap_lookup_by_dnode(dnode_t &dn, std::string_view name, uint64_t integer_size, uint64_t num_integers,
+                             void *buf)
 {
     Probe probe{Fn::zap_lookup_by_dnode};
     return zap_lookup_norm_by_dnode(dn, name, integer_size, num_integers, buf, matchtype_t::MT_EXACT, nullptr);
@@ -323,7 +328,8 @@ Result<zap_stats_t> zap_get_stats(objset_t &os, uint64_t zapobj)
     return stats;
 }
 
-// --- changing ---------------------------------------------------------------------------------------------------------
+// --- changing
+// ---------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -428,7 +434,8 @@ Result<> zap_remove_int(objset_t &os, uint64_t zapobj, uint64_t number, dmu_tx_t
     return zap_remove(os, zapobj, int_name(number), tx);
 }
 
-// --- estimating -------------------------------------------------------------------------------------------------------
+// --- estimating
+// -------------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -481,7 +488,8 @@ Result<> zap_count_write_by_dnode(dnode_t &dn, const std::string_view *name, boo
     return count_write_locked(**lock, *name, add, towrite, tooverwrite);
 }
 
-// --- making and unmaking ----------------------------------------------------------------------------------------------
+// --- making and unmaking
+// ----------------------------------------------------------------------------------------------
 
 uint64_t zap_create(objset_t &os, dmu_object_type_t type, dmu_object_type_t bonustype, uint32_t bonuslen, dmu_tx_t &tx)
 {

@@ -1,12 +1,12 @@
 // Directories: names looked up, added, changed and removed under the locks the real code takes.
 //
 // A ZAP is reached through its block 0: the dbuf of that block carries a zap_t, the in-memory half (lock, index of a
-// microzap), made when the block is first looked at and gone when the buffer is evicted. zap_lockdir holds the block and
-// enters zap_rwlock: as reader for look-ups and for all changes of a fat ZAP, as writer for changes of a microzap and of
-// a fat ZAP's shape. Leaves have a lock of their own, so many threads may change one directory at once; the price is that
-// a thread that has to split a leaf holds zap_rwlock as reader only, and must become its writer first. Where the lock
-// cannot be upgraded (in user space never, in a kernel when others read too) everything is dropped and zap_lockdir is
-// entered anew, after which the world may have changed.
+// microzap), made when the block is first looked at and gone when the buffer is evicted. zap_lockdir holds the block
+// and enters zap_rwlock: as reader for look-ups and for all changes of a fat ZAP, as writer for changes of a microzap
+// and of a fat ZAP's shape. Leaves have a lock of their own, so many threads may change one directory at once; the
+// price is that a thread that has to split a leaf holds zap_rwlock as reader only, and must become its writer first.
+// Where the lock cannot be upgraded (in user space never, in a kernel when others read too) everything is dropped and
+// zap_lockdir is entered anew, after which the world may have changed.
 //
 // Names and behaviour are those of OpenZFS 8bea98150 (July 2016) and, for the functions that end in _by_dnode,
 // 2bce8049c3. Left out: normalised names, keys that are 64-bit words, 48-bit hashes.
@@ -67,7 +67,8 @@ Result<> zap_lookup(objset_t &os, uint64_t zapobj, std::string_view name, uint64
                     void *buf);
 Result<> zap_lookup_norm(objset_t &os, uint64_t zapobj, std::string_view name, uint64_t integer_size,
                          uint64_t num_integers, void *buf, matchtype_t mt, std::string *realname);
-Result<> zap_lookup_by_dnode(dnode_t &dn, std::string_view name, uint64_t integer_size, uint64_t num_integers, void *buf);
+Result<> zap_lookup_by_dnode(dnode_t &dn, std::string_view name, uint64_t integer_size, uint64_t num_integers,
+                             void *buf);
 Result<> zap_lookup_norm_by_dnode(dnode_t &dn, std::string_view name, uint64_t integer_size, uint64_t num_integers,
                                   void *buf, matchtype_t mt, std::string *realname);
 Result<> zap_contains(objset_t &os, uint64_t zapobj, std::string_view name);
@@ -101,7 +102,8 @@ Result<zap_stats_t> zap_get_stats(objset_t &os, uint64_t zapobj);
 Result<zap_lock_t> zap_lockdir(objset_t &os, uint64_t zapobj, dmu_tx_t *tx, krw_t lti, bool fatreader, bool adding);
 Result<zap_lock_t> zap_lockdir_by_dnode(dnode_t &dn, dmu_tx_t *tx, krw_t lti, bool fatreader, bool adding);
 
-// --- iteration --------------------------------------------------------------------------------------------------------
+// --- iteration
+// --------------------------------------------------------------------------------------------------------
 
 struct zap_attribute_t {
     std::string za_name;

@@ -1,9 +1,9 @@
 // The shape of a fat ZAP: header, pointer table, and how both grow.
 //
-// The top zt_shift bits of a hash index the pointer table, which says which leaf to read. A leaf with a prefix of p bits
-// is pointed at 2^(zt_shift - p) times; when it is full it splits in two with p + 1 bits, and where p had reached
-// zt_shift the table must double first. It starts in the second half of the header (1,024 pointers), moves to a block of
-// its own, and from then on doubles into new blocks, one old block a step, so that no single add pays for the whole
+// The top zt_shift bits of a hash index the pointer table, which says which leaf to read. A leaf with a prefix of p
+// bits is pointed at 2^(zt_shift - p) times; when it is full it splits in two with p + 1 bits, and where p had reached
+// zt_shift the table must double first. It starts in the second half of the header (1,024 pointers), moves to a block
+// of its own, and from then on doubles into new blocks, one old block a step, so that no single add pays for the whole
 // table; while that goes on every store goes to both tables. Steps are also taken ahead of need, by any add that leaves
 // a leaf with few free chunks. Nothing here ever shrinks.
 #include "model/dmu_state.h"
@@ -45,7 +45,8 @@ void zap_ptrtbl_transfer(const uint64_t *from, uint64_t *to, uint64_t count)
         to[2 * i] = to[2 * i + 1] = from[i];
 }
 
-// --- the external table -----------------------------------------------------------------------------------------------
+// --- the external table
+// -----------------------------------------------------------------------------------------------
 
 // Which block of the table, and which word of it.
 struct table_place {
@@ -190,7 +191,8 @@ Result<> zap_set_idx_to_blk(zap_t &zap, uint64_t index, uint64_t blkid, dmu_tx_t
     return {};
 }
 
-// --- leaves -----------------------------------------------------------------------------------------------------------
+// --- leaves
+// -----------------------------------------------------------------------------------------------------------
 
 std::unique_ptr<zap_leaf_t> new_leaf(uint64_t blkid, uint32_t block_shift, dmu_buf_impl_t &db)
 {

@@ -1,7 +1,7 @@
 // What callers want of a fat ZAP: look up, add, update, remove, count. The shape it takes on the way is zap_fat.cpp's.
 //
-// Each call finds its leaf under the reader side of zap_rwlock and works under the leaf's own lock. An add to a full leaf
-// makes room first, which may take several rounds: after one split all entries may still be on the same side.
+// Each call finds its leaf under the reader side of zap_rwlock and works under the leaf's own lock. An add to a full
+// leaf makes room first, which may take several rounds: after one split all entries may still be on the same side.
 #include "model/zap_impl.h"
 
 #include <cstring>
@@ -71,8 +71,8 @@ Result<> change_leaf(zap_lock_t &lock, const zap_name_t &zn, dmu_tx_t &tx, Chang
     return outcome;
 }
 
-Result<> create_entry(zap_t &zap, const zap_leaf_block &leaf, const zap_name_t &zn, const zap_value_t &value, uint32_t cd,
-                      dmu_tx_t &tx)
+Result<> create_entry(zap_t &zap, const zap_leaf_block &leaf, const zap_name_t &zn, const zap_value_t &value,
+                      uint32_t cd, dmu_tx_t &tx)
 {
     auto created = leaf.entry_create(zn.key(), zn.hash(), cd, value);
     if (!created)
@@ -164,7 +164,8 @@ Result<> fzap_remove(zap_t &zap, const zap_name_t &zn, dmu_tx_t &tx)
     return {};
 }
 
-// Header, pointer table and leaf, each once where nothing grows; an add may move or extend the table and split the leaf.
+// Header, pointer table and leaf, each once where nothing grows; an add may move or extend the table and split the
+// leaf.
 Result<> fzap_count_write(zap_t &zap, const zap_name_t &zn, bool add, uint64_t &towrite, uint64_t &tooverwrite)
 {
     Probe probe{Fn::fzap_count_write};

@@ -1,14 +1,14 @@
 // The ZAP on disk: what every byte of a directory's blocks means.
 //
 // A ZAP maps names to small arrays of integers and lives in the data blocks of one object. It has two forms. A microzap
-// is a single block of 64-byte slots, one per entry, each with a name of up to 49 characters and one 64-bit value. A fat
-// ZAP has a header in block 0, a table of pointers indexed by the top bits of the name's hash (in the second half of the
-// header at first, later in blocks of its own), and leaf blocks: hash buckets and 24-byte chunks that hold entries, names
-// and values.
+// is a single block of 64-byte slots, one per entry, each with a name of up to 49 characters and one 64-bit value. A
+// fat ZAP has a header in block 0, a table of pointers indexed by the top bits of the name's hash (in the second half
+// of the header at first, later in blocks of its own), and leaf blocks: hash buckets and 24-byte chunks that hold
+// entries, names and values.
 //
 // These are the layouts as OpenZFS writes them (all commits from 2016 to the newest agree), on a little-endian machine.
-// Values inside array chunks are big-endian. Not modelled: byte-swapped pools, normalised names, keys of 64-bit words and
-// 48-bit hashes (flags that no directory sets).
+// Values inside array chunks are big-endian. Not modelled: byte-swapped pools, normalised names, keys of 64-bit words
+// and 48-bit hashes (flags that no directory sets).
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,8 @@ constexpr uint64_t ZBT_LEAF = (1ull << 63) + 0;
 constexpr uint64_t ZBT_HEADER = (1ull << 63) + 1;
 constexpr uint64_t ZBT_MICRO = (1ull << 63) + 3;
 
-// --- microzap ---------------------------------------------------------------------------------------------------------
+// --- microzap
+// ---------------------------------------------------------------------------------------------------------
 
 constexpr uint32_t MZAP_ENT_LEN = 64;
 constexpr uint32_t MZAP_NAME_LEN = MZAP_ENT_LEN - 8 - 4 - 2; // the terminator included
@@ -51,7 +52,8 @@ constexpr uint32_t mzap_slots(uint64_t block_size)
 static_assert(mzap_slots(512) == 7);
 static_assert(mzap_slots(MZAP_MAX_BLKSZ) == 2047);
 
-// --- fat ZAP: header and pointer table --------------------------------------------------------------------------------
+// --- fat ZAP: header and pointer table
+// --------------------------------------------------------------------------------
 
 constexpr uint64_t ZAP_MAGIC = 0x2F52AB2ABull;
 constexpr uint32_t fzap_default_block_shift = 14;
@@ -93,7 +95,8 @@ constexpr uint64_t zap_hash_index(uint64_t hash, uint64_t bits)
     return bits == 0 ? 0 : hash >> (64 - bits);
 }
 
-// --- fat ZAP: leaf ----------------------------------------------------------------------------------------------------
+// --- fat ZAP: leaf
+// ----------------------------------------------------------------------------------------------------
 
 constexpr uint32_t ZAP_LEAF_MAGIC = 0x2AB1EAF;
 constexpr uint32_t ZAP_LEAF_CHUNKSIZE = 24;

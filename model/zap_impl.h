@@ -1,9 +1,9 @@
 // The in-memory half of a ZAP, for the files that implement it.
 //
-// zap_t hangs on the dbuf of block 0, zap_leaf_t on the dbuf of each leaf; both go with their buffer. What stands in the
-// blocks themselves is read through zap_phys_t, mzap_phys_t and zap_leaf_block. A zap_lock_t is what zap_lockdir hands
-// out and a zap_leaf_hold_t what zap_get_leaf_byblk does: the buffer held and the lock entered, given back in reverse at
-// the end of the scope.
+// zap_t hangs on the dbuf of block 0, zap_leaf_t on the dbuf of each leaf; both go with their buffer. What stands in
+// the blocks themselves is read through zap_phys_t, mzap_phys_t and zap_leaf_block. A zap_lock_t is what zap_lockdir
+// hands out and a zap_leaf_hold_t what zap_get_leaf_byblk does: the buffer held and the lock entered, given back in
+// reverse at the end of the scope.
 #pragma once
 
 #include "model/dmu.h"

@@ -65,7 +65,8 @@ void zap_leaf_block::init() const
     header().lh_nfree = static_cast<uint16_t>(numchunks_);
 }
 
-// --- chunks -----------------------------------------------------------------------------------------------------------
+// --- chunks
+// -----------------------------------------------------------------------------------------------------------
 
 uint16_t zap_leaf_block::chunk_alloc() const
 {
@@ -91,7 +92,8 @@ void zap_leaf_block::chunk_free(uint16_t index) const
     ++header().lh_nfree;
 }
 
-// --- arrays: chains of chunks with 21 bytes each, integers big-endian -------------------------------------------------
+// --- arrays: chains of chunks with 21 bytes each, integers big-endian
+// -------------------------------------------------
 
 uint16_t zap_leaf_block::array_create(const zap_value_t &value) const
 {
@@ -196,7 +198,8 @@ uint16_t zap_leaf_block::array_transfer(uint16_t head, const zap_leaf_block &to)
     return new_head;
 }
 
-// --- entries ----------------------------------------------------------------------------------------------------------
+// --- entries
+// ----------------------------------------------------------------------------------------------------------
 
 std::optional<zap_entry_handle_t> zap_leaf_block::lookup(std::string_view name, uint64_t hash) const
 {
@@ -206,9 +209,8 @@ std::optional<zap_entry_handle_t> zap_leaf_block::lookup(std::string_view name, 
     for (uint16_t *link = &hash_table()[bucket_of(hash)]; *link != CHAIN_END;) {
         auto &candidate = entry(*link);
         if (candidate.le_hash == hash && array_match(candidate.le_name_chunk, candidate.le_name_numints, name))
-            return zap_entry_handle_t{*link,          link,
-                                      hash,           candidate.le_cd,
-                                      candidate.le_value_intlen, candidate.le_value_numints};
+            return zap_entry_handle_t{
+                *link, link, hash, candidate.le_cd, candidate.le_value_intlen, candidate.le_value_numints};
         link = &candidate.le_next;
     }
     return std::nullopt;
@@ -228,8 +230,8 @@ std::optional<zap_entry_handle_t> zap_leaf_block::lookup_closest(uint64_t hash, 
             const bool nearer = !closest || seen.le_hash < closest->zeh_hash ||
                                 (seen.le_hash == closest->zeh_hash && seen.le_cd <= closest->zeh_cd);
             if (reached && nearer)
-                closest = zap_entry_handle_t{at,         nullptr, seen.le_hash, seen.le_cd, seen.le_value_intlen,
-                                             seen.le_value_numints};
+                closest = zap_entry_handle_t{
+                    at, nullptr, seen.le_hash, seen.le_cd, seen.le_value_intlen, seen.le_value_numints};
         }
     }
     return closest;
@@ -253,8 +255,8 @@ Result<zap_entry_handle_t> zap_leaf_block::entry_create(std::string_view name, u
 {
     Probe probe{Fn::zap_entry_create};
     const uint64_t name_bytes = name.size() + 1;
-    const uint32_t needed = 1 + zap_leaf_array_nchunks(name_bytes) +
-                            zap_leaf_array_nchunks(value.integer_size * value.num_integers);
+    const uint32_t needed =
+        1 + zap_leaf_array_nchunks(name_bytes) + zap_leaf_array_nchunks(value.integer_size * value.num_integers);
     if (needed > numchunks_)
         return SET_ERROR(E2BIG);
     if (cd == ZAP_NEED_CD)
@@ -352,7 +354,8 @@ uint16_t *zap_leaf_block::rehash_entry(uint16_t index) const
     return link;
 }
 
-// --- splitting --------------------------------------------------------------------------------------------------------
+// --- splitting
+// --------------------------------------------------------------------------------------------------------
 
 void zap_leaf_block::entry_transfer(uint16_t index, const zap_leaf_block &to) const
 {

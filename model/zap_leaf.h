@@ -1,7 +1,7 @@
 // One leaf block of a fat ZAP, as bytes.
 //
-// A leaf holds the entries whose hashes begin with its prefix. The next nine bits of a hash choose a bucket; a bucket is
-// a chain of entry chunks, sorted by cd; an entry points to chains of array chunks with its name and its value. Free
+// A leaf holds the entries whose hashes begin with its prefix. The next nine bits of a hash choose a bucket; a bucket
+// is a chain of entry chunks, sorted by cd; an entry points to chains of array chunks with its name and its value. Free
 // chunks form a stack, so the chunk freed last is used first: where an entry lands depends on history, and the recorded
 // chunk numbers hold the model to it.
 //
@@ -63,7 +63,8 @@ public:
 
     // EAGAIN: the leaf must split first. E2BIG: it would not fit into an empty leaf.
     // cd == ZAP_NEED_CD takes the smallest one that no entry with this hash uses.
-    Result<zap_entry_handle_t> entry_create(std::string_view name, uint64_t hash, uint32_t cd, const zap_value_t &) const;
+    Result<zap_entry_handle_t> entry_create(std::string_view name, uint64_t hash, uint32_t cd,
+                                            const zap_value_t &) const;
     Result<void> entry_update(const zap_entry_handle_t &, const zap_value_t &) const;
     void entry_remove(const zap_entry_handle_t &) const;
 

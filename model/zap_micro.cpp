@@ -5,8 +5,8 @@
 // that does not fit a slot, or a 2,048th one, turns the block into the header of a fat ZAP: all entries are added to
 // that one by one, in slot order. An empty name is stored as a free slot: it is found until the block is read again.
 #include "model/dmu_state.h"
-#include "model/zap_impl.h"
 #include "model/zap_hash.h"
+#include "model/zap_impl.h"
 
 #include <bit>
 #include <cstring>
@@ -154,9 +154,11 @@ Result<> mzap_upgrade(zap_lock_t &lock, dmu_tx_t &tx)
     const uint64_t size = lock->zap_dbuf->db_size;
     kmem_alloc(size);
     std::vector<mzap_ent_phys_t> entries(lock->zap_num_chunks);
-    std::memcpy(static_cast<void *>(entries.data()), lock->zap_dbuf->bytes() + sizeof(mzap_phys_t), size - MZAP_ENT_LEN);
+    std::memcpy(static_cast<void *>(entries.data()), lock->zap_dbuf->bytes() + sizeof(mzap_phys_t),
+                size - MZAP_ENT_LEN);
 
-    if (auto resized = dmu_object_set_blocksize(*lock->zap_objset, lock->zap_object, 1u << fzap_default_block_shift, 0, tx);
+    if (auto resized =
+            dmu_object_set_blocksize(*lock->zap_objset, lock->zap_object, 1u << fzap_default_block_shift, 0, tx);
         !resized)
         return resized;
     {

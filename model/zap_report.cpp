@@ -19,9 +19,9 @@ zap_lock_t enter(objset_t &os, uint64_t zapobj)
 bool zap_shape_t::operator==(const zap_shape_t &other) const
 {
     return micro == other.micro && data_block_size == other.data_block_size && num_leafs == other.num_leafs &&
-           freeblk == other.freeblk && table.zt_blk == other.table.zt_blk && table.zt_numblks == other.table.zt_numblks &&
-           table.zt_shift == other.table.zt_shift && table.zt_nextblk == other.table.zt_nextblk &&
-           table.zt_blks_copied == other.table.zt_blks_copied;
+           freeblk == other.freeblk && table.zt_blk == other.table.zt_blk &&
+           table.zt_numblks == other.table.zt_numblks && table.zt_shift == other.table.zt_shift &&
+           table.zt_nextblk == other.table.zt_nextblk && table.zt_blks_copied == other.table.zt_blks_copied;
 }
 
 zap_shape_t zap_shape(objset_t &os, uint64_t zapobj)

@@ -1,8 +1,8 @@
 // The intent log as creates and unlinks see it: a record a change, kept until its txg has synced.
 //
-// Nobody in these workloads asks for durability before the txg, so records are never written; what remains is what every
-// transaction pays: the record's allocation, the lock of the open txg's list, and marking the log dirty. Followed:
-// OpenZFS 8bea98150 (2016), zil_itx_create and zil_itx_assign. Left out: commits, the log's blocks, replay.
+// Nobody in these workloads asks for durability before the txg, so records are never written; what remains is what
+// every transaction pays: the record's allocation, the lock of the open txg's list, and marking the log dirty.
+// Followed: OpenZFS 8bea98150 (2016), zil_itx_create and zil_itx_assign. Left out: commits, the log's blocks, replay.
 #pragma once
 
 #include "model/dsl_pool.h"

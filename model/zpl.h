@@ -6,9 +6,9 @@
 // A file that has lost its last name goes to the delete queue, a ZAP of object numbers, and is taken off it by whoever
 // drops the last use.
 //
-// Followed: OpenZFS 8bea98150 (July 2016), zfs_vnops.c, zfs_dir.c, zfs_znode.c; where Linux and illumos differ the kernel
-// above is named at the step. Left out: access control, quotas, attributes beyond size, links and parent, extended
-// attributes, normalised names, file contents.
+// Followed: OpenZFS 8bea98150 (July 2016), zfs_vnops.c, zfs_dir.c, zfs_znode.c; where Linux and illumos differ the
+// kernel above is named at the step. Left out: access control, quotas, attributes beyond size, links and parent,
+// extended attributes, normalised names, file contents.
 #pragma once
 
 #include "model/dmu.h"
@@ -124,7 +124,7 @@ struct zfsvfs_t {
     std::array<obj_hold_t, ZFS_OBJ_MTX_SZ> z_hold; // making and unmaking the znode of an object
 
     kmutex_t z_znodes_lock{"z_znodes_lock"};
-    uint64_t z_nr_znodes = 0;          // under z_znodes_lock
+    uint64_t z_nr_znodes = 0;         // under z_znodes_lock
     kmutex_t z_sa_os_lock{"sa_lock"}; // the layouts known to the objset
 
     // The kernel's name cache, for directories only: opening a file in a directory that is in use asks nobody.

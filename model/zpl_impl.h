@@ -7,10 +7,10 @@
 
 namespace dmu {
 
-constexpr uint32_t ZNEW = 1;      // the name must not exist
-constexpr uint32_t ZEXISTS = 2;   // it must
-constexpr uint32_t ZSHARED = 4;   // several may look at it at a time
-constexpr uint32_t ZRENAMING = 8; // the file keeps its link count
+constexpr uint32_t ZNEW = 1;       // the name must not exist
+constexpr uint32_t ZEXISTS = 2;    // it must
+constexpr uint32_t ZSHARED = 4;    // several may look at it at a time
+constexpr uint32_t ZRENAMING = 8;  // the file keeps its link count
 constexpr uint32_t ZHAVELOCK = 16; // the caller has z_name_lock
 
 constexpr uint64_t zfs_log_bytes = 256; // of a record: the file's attributes and its name
@@ -31,7 +31,8 @@ private:
 class [[nodiscard]] zfs_dirent_lock_t {
 public:
     zfs_dirent_lock_t() = default;
-    zfs_dirent_lock_t(znode_t &dzp, zfs_dirlock_t *dl, bool own_name_lock) : dzp_(&dzp), dl_(dl), own_name_lock_(own_name_lock)
+    zfs_dirent_lock_t(znode_t &dzp, zfs_dirlock_t *dl, bool own_name_lock)
+        : dzp_(&dzp), dl_(dl), own_name_lock_(own_name_lock)
     {
     }
     zfs_dirent_lock_t(zfs_dirent_lock_t &&other) noexcept { *this = std::move(other); }

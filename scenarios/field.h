@@ -63,7 +63,7 @@ struct Field {
 };
 
 class Table {
-  public:
+public:
     Table(std::string name, std::vector<Field> fields) : name_(std::move(name)), fields_(std::move(fields)) {}
 
     const std::string &name() const { return name_; }
@@ -75,7 +75,7 @@ class Table {
     // A closed object schema; `defaults` may be null.
     json schema(const void *defaults) const;
 
-  private:
+private:
     std::string name_; // for messages: "a pool", "a group of threads"
     std::vector<Field> fields_;
 };

@@ -18,7 +18,7 @@ struct Place {
 };
 
 class InputError : public std::runtime_error {
-  public:
+public:
     // what(): "source:line:column: path: problem", leaving out what there is none of.
     InputError(std::string source, Place place, std::string path, std::string problem);
 

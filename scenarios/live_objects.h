@@ -11,7 +11,7 @@
 namespace scenarios {
 
 class LiveObjects {
-  public:
+public:
     void add(uint64_t object);
     void remove(uint64_t object);
     bool contains(uint64_t object) const;
@@ -27,7 +27,7 @@ class LiveObjects {
     std::vector<uint64_t> take_random(uint64_t count, uint64_t from, uint64_t to,
                                       const std::function<uint64_t(uint64_t)> &below);
 
-  private:
+private:
     // Calls the function with each live object in the range, ascending, until it returns false.
     template <class F>
     void scan(uint64_t from, uint64_t to, const F &function) const;

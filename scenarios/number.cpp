@@ -53,7 +53,7 @@ bool is_name(char c)
 
 // Recursive descent: sum = product {+|- product}; product = atom {*|/ atom}; atom = number | $name | -atom | (sum).
 class Parser {
-  public:
+public:
     Parser(std::string_view text, Unit unit, const Params &params)
         : whole_(text), rest_(text), unit_(unit), params_(params)
     {
@@ -67,7 +67,7 @@ class Parser {
         return result;
     }
 
-  private:
+private:
     [[noreturn]] void wrong() const
     {
         throw NumberError(in_quotes(whole_) + " is not a number; a number is digits, \"$name\" of a parameter, or both "

@@ -158,6 +158,8 @@ std::vector<Operation> object_operations()
                              {}, reopen));
     list.push_back(operation("export_import", "Exports the pool and imports it again.", {}, export_import));
     list.push_back(operation("evict", "Throws away every dbuf that nobody uses.", {}, evict));
+    list.push_back(operation("hold", "Holds the dnode of each object and lets it go again.",
+                             {required(objects_field("Object numbers."))}, hold));
     list.push_back(
         operation("hold_tx", "Joins the open txg and stays, so that it cannot be synced.", {held_name()}, hold_tx));
     list.push_back(operation("quiesce", "Asks for the open txg to be synced; goes on as soon as the next one is open.",

@@ -243,6 +243,13 @@ void object_verbs::release_tx(Worker &worker, const Step &step)
     });
 }
 
+void object_verbs::hold(Worker &worker, const Step &step)
+{
+    for_each_object(worker, step, [&](uint64_t object) {
+        worker.operate(step, [&] { return dmu::dnode_hold(worker.world().objset(), object).error(); });
+    });
+}
+
 void object_verbs::next_offset(Worker &worker, const Step &step)
 {
     uint32_t flags = 0;

@@ -18,6 +18,7 @@ void evict(Worker &worker, const Step &step);
 void hold_tx(Worker &worker, const Step &step);
 void quiesce(Worker &worker, const Step &step);
 void release_tx(Worker &worker, const Step &step);
+void hold(Worker &worker, const Step &step);
 void next_offset(Worker &worker, const Step &step);
 
 } // namespace object_verbs

@@ -153,7 +153,7 @@ namespace {
 
 // Every placeholder is 1: enough to see whether an expression is well formed.
 class Ones : public Placeholders {
-  public:
+public:
     uint64_t thread() override { return 1; }
     uint64_t round() override { return 1; }
     uint64_t group_number() override { return 1; }

@@ -20,7 +20,7 @@ namespace scenarios {
 
 // Where a placeholder's value comes from; the interpreter's thread implements it.
 class Placeholders {
-  public:
+public:
     virtual ~Placeholders() = default;
     virtual uint64_t thread() = 0;
     virtual uint64_t round() = 0;
@@ -30,7 +30,7 @@ class Placeholders {
 };
 
 class Template {
-  public:
+public:
     Template() = default;
     // Throws NumberError (what is wrong with the text; the caller knows the place).
     explicit Template(std::string text);
@@ -39,7 +39,7 @@ class Template {
     bool constant() const;
     std::string fill(Placeholders &values) const;
 
-  private:
+private:
     enum class Kind { literal, thread, round, group_number, group, random };
     struct Part {
         Kind kind;

@@ -16,10 +16,6 @@ namespace scenarios {
 
 namespace {
 
-// Simulated time without a completed step after which a run is said to get nowhere.
-constexpr int64_t patience_s = 4200;
-static_assert(patience_s > static_cast<int64_t>(longest_ns / 1'000'000'000));
-
 End end_of(sim::Ending ending)
 {
     switch (ending) {
@@ -90,7 +86,7 @@ RunResult run(const Scenario &scenario, const RunOptions &options)
     result.scenario = scenario_json(scenario).dump();
     const RunTables tables;
     sim::Simulator simulator(scenario.machine, tables.tables, scenario.seed, options.observer);
-    simulator.set_patience(sim::seconds(patience_s));
+    simulator.set_patience(sim::nanoseconds(static_cast<int64_t>(scenario.stop.patience_ns)));
     auto world = std::make_unique<World>(scenario, simulator, options);
 
     sim::ThreadOptions operator_options;

@@ -32,7 +32,8 @@ struct Warmup {
 };
 
 struct Stop {
-    uint64_t simulated_ns = 0; // no step begins after it; 0: scripts run to their end
+    uint64_t simulated_ns = 0;         // no step begins after it; 0: scripts run to their end
+    uint64_t patience_ns = longest_ns; // without a completed step, after which the run is said to get nowhere
 };
 
 struct Scenario {

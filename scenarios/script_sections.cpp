@@ -127,14 +127,16 @@ const Table &stop_table()
     static const Table table(
         "a stop",
         {custom<Stop>(
-            "simulated", number_schema({Unit::duration, 1, longest_ns}), "1ns to " + duration_text(longest_ns),
-            "Simulated time after which no thread begins another step.",
-            [](Stop &stop, const Value &value) {
-                stop.simulated_ns = read_number(value, {Unit::duration, 1, longest_ns});
-            },
-            [](const Stop &stop) {
-                return stop.simulated_ns == 0 ? json(nullptr) : number_json(stop.simulated_ns, Unit::duration);
-            })});
+             "simulated", number_schema({Unit::duration, 1, longest_ns}), "1ns to " + duration_text(longest_ns),
+             "Simulated time after which no thread begins another step.",
+             [](Stop &stop, const Value &value) {
+                 stop.simulated_ns = read_number(value, {Unit::duration, 1, longest_ns});
+             },
+             [](const Stop &stop) {
+                 return stop.simulated_ns == 0 ? json(nullptr) : number_json(stop.simulated_ns, Unit::duration);
+             }),
+         number("patience", &Stop::patience_ns, {Unit::duration, 1, longest_ns},
+                "Simulated time without a completed step after which the run is a livelock.")});
     return table;
 }
 

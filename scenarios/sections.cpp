@@ -59,6 +59,8 @@ const Table &code_table()
          from_era(flag("dbuf_cache", &code_config::dbuf_cache, "Released dbufs stay on a list of their own.")),
          flag("hold_free_whole_range", &code_config::hold_free_whole_range,
               "dmu_tx_hold_free counts level-1 blocks that do not exist, as before zfs#3064."),
+         choice("slot_retry", &code_config::slot_retry, choices_for("slot_retry"),
+                "How dnode_hold_impl goes on when a slot's handle is locked or held (eras since 2019)."),
          choice("create_path", &code_config::create_path, {"zpl", "dmu"},
                 "What create and unlink do: the whole file system's steps, or the recorded sequence of DMU calls "
                 "alone.")});

@@ -14,7 +14,7 @@ namespace scenarios {
 
 // Buckets 0, 1, 2, 4, 8, ...: a value v > 0 counts in the largest power of two that is not above it.
 class Quantize {
-  public:
+public:
     void add(uint64_t value) { ++buckets_[static_cast<size_t>(std::bit_width(value))]; }
     std::vector<HistogramRow> rows() const
     {
@@ -26,13 +26,13 @@ class Quantize {
     }
     void clear() { buckets_ = {}; }
 
-  private:
+private:
     std::array<uint64_t, 65> buckets_{};
 };
 
 // One bucket a value.
 class Linear {
-  public:
+public:
     void add(uint64_t value) { ++buckets_[value]; }
     std::vector<HistogramRow> rows() const
     {
@@ -43,14 +43,14 @@ class Linear {
     }
     void clear() { buckets_.clear(); }
 
-  private:
+private:
     std::map<uint64_t, uint64_t> buckets_;
 };
 
 // Values to within one part in 64: below 64 exactly, above it 64 buckets to each doubling. A quantile is the lower
 // bound of the bucket it falls into; the maximum is exact.
 class LatencyHistogram {
-  public:
+public:
     void add(uint64_t value)
     {
         const size_t index = index_of(value);
@@ -75,7 +75,7 @@ class LatencyHistogram {
     }
     Latency summary() const { return {quantile(50), quantile(90), quantile(99), max_}; }
 
-  private:
+private:
     static constexpr uint64_t sub_bits = 6;
     static size_t index_of(uint64_t value)
     {
@@ -100,7 +100,7 @@ class LatencyHistogram {
 // How many, by equal intervals of simulated time. An interval is a millisecond until there are too many of them; then
 // it doubles, which two neighbours' sum survives exactly. The order in which events are told plays no part.
 class Timeline {
-  public:
+public:
     void add(uint64_t ps)
     {
         while (ps / interval_ps_ >= intervals_max)
@@ -119,7 +119,7 @@ class Timeline {
         return samples;
     }
 
-  private:
+private:
     static constexpr size_t intervals_max = 1000;
     void double_interval()
     {
@@ -135,7 +135,7 @@ class Timeline {
 
 // Object numbers in the order handed out, kept as runs of equal stride.
 class ObjectRuns {
-  public:
+public:
     void add(uint64_t object)
     {
         if (!runs_.empty()) {
@@ -156,7 +156,7 @@ class ObjectRuns {
     void clear() { runs_.clear(); }
     const std::vector<ObjectRun> &runs() const { return runs_; }
 
-  private:
+private:
     std::vector<ObjectRun> runs_;
 };
 

@@ -118,7 +118,7 @@ std::string syntax_problem(const std::string &what, bool at_end)
 // Builds the value, and refuses what a plain parser lets through. With a target, it looks for the place of one value
 // instead and stops there.
 class Reader : public nlohmann::json_sax<json> {
-  public:
+public:
     Reader(const std::string &source, std::string_view text, const size_t &consumed, json *root,
            const std::string *target = nullptr)
         : source_(source), text_(text), consumed_(consumed), root_(root), target_(target)
@@ -165,7 +165,7 @@ class Reader : public nlohmann::json_sax<json> {
                          syntax_problem(what, false));
     }
 
-  private:
+private:
     struct Level {
         json *value;
         bool list;

@@ -23,7 +23,7 @@ std::string join(std::string_view path, std::string_view key);
 std::string join(std::string_view path, size_t index);
 
 class Document {
-  public:
+public:
     json root;
 
     const std::string &source() const { return source_; }
@@ -41,7 +41,7 @@ class Document {
     // not.
     void set(std::string_view path, json value, std::string option);
 
-  private:
+private:
     friend Document parse_json(std::string source, std::string text);
     const std::string *option_for(std::string_view path) const; // that put the value, or one around it, there
 

@@ -66,7 +66,7 @@ struct ScriptLock {
 };
 
 class World {
-  public:
+public:
     World(const Scenario &scenario, sim::Simulator &simulator, const RunOptions &options);
 
     const Scenario &scenario;
@@ -122,7 +122,7 @@ class World {
     Barrier &barrier(const std::string &name) { return *barriers_.at(name); }
     void thread_leaves(const GroupState &group);
 
-  private:
+private:
     void make_barriers();
     void begin_measurement();
 
@@ -150,7 +150,7 @@ class World {
 };
 
 class Worker : public Placeholders {
-  public:
+public:
     Worker(World &world, GroupState &group, uint64_t index, sim::Random random);
 
     void run(const Steps &steps);
@@ -191,7 +191,7 @@ class Worker : public Placeholders {
     std::string_view group() override { return group_.group->name; }
     uint64_t random(uint64_t low, uint64_t high) override { return random_.between(low, high); }
 
-  private:
+private:
     struct Round {
         uint64_t index = 0;
         bool numbered = false;
@@ -235,14 +235,14 @@ class Worker : public Placeholders {
 
 // Calls of a function made by the running thread since the object was made.
 class CallsWithin {
-  public:
+public:
     explicit CallsWithin(dmu::Fn function)
         : slot_(&sim::curthread().calls[static_cast<size_t>(function)]), before_(*slot_)
     {
     }
     uint64_t count() const { return *slot_ - before_; }
 
-  private:
+private:
     const uint64_t *slot_;
     uint64_t before_;
 };

@@ -22,7 +22,7 @@ uint64_t object_of(Worker &worker, const std::string &zap)
 
 // The integers that a step stores, in host order, each of the size it says.
 class StoredValue {
-  public:
+public:
     StoredValue(Worker &worker, const Step &step)
     {
         static_assert(std::endian::native == std::endian::little);
@@ -36,7 +36,7 @@ class StoredValue {
     }
     const dmu::zap_value_t &get() const { return value_; }
 
-  private:
+private:
     std::vector<unsigned char> bytes_;
     dmu::zap_value_t value_;
 };

@@ -1,7 +1,7 @@
 // Simulated atomics, and fields that are peeked at without a lock. Both are charged through their cache line.
 //
-// Every access settles, so it happens in the order of simulated time; that is also what makes an unlocked read honest: it
-// does not see what another thread will write later.
+// Every access settles, so it happens in the order of simulated time; that is also what makes an unlocked read honest:
+// it does not see what another thread will write later.
 #pragma once
 
 #include "sim/cache_line.h"

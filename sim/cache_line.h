@@ -1,11 +1,12 @@
 // A cache line: who has it, who shares it, and until when it is on its way.
 //
-// Read-modify-write by CPU k at t: alone its owner, k pays one owned access. Otherwise it waits until the line has arrived
-// wherever it was going, takes it from the farthest of owner and sharers, pays a crowd step for each other sharer, and owns
-// it alone. A load by a sharer hits; otherwise it waits likewise, takes one transfer from the owner, and shares.
+// Read-modify-write by CPU k at t: alone its owner, k pays one owned access. Otherwise it waits until the line has
+// arrived wherever it was going, takes it from the farthest of owner and sharers, pays a crowd step for each other
+// sharer, and owns it alone. A load by a sharer hits; otherwise it waits likewise, takes one transfer from the owner,
+// and shares.
 //
-// `state` is a key: until when the line is on its way, above the number of its owner. Above 64 CPUs neighbours share a bit of
-// `sharers`. On a machine without line model every access costs the same, and nothing is ever on its way.
+// `state` is a key: until when the line is on its way, above the number of its owner. Above 64 CPUs neighbours share a
+// bit of `sharers`. On a machine without line model every access costs the same, and nothing is ever on its way.
 #pragma once
 
 #include "sim/kernel.h"

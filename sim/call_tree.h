@@ -1,8 +1,8 @@
 // Calling contexts: one node for each distinct path of simulated functions.
 //
 // A Probe only moves to a child and counts a call. Nothing is timed at exit: the time of a node is its calls times the
-// function's own cost, plus whatever primitives charged and waits burned while it was the current node. Self and total times,
-// flame graphs and the deepest stack are all read from the tree afterwards.
+// function's own cost, plus whatever primitives charged and waits burned while it was the current node. Self and total
+// times, flame graphs and the deepest stack are all read from the tree afterwards.
 #pragma once
 
 #include <cstdint>

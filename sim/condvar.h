@@ -1,7 +1,7 @@
 // The condition variable: whoever waits leaves the mutex and sleeps; waking is paid by the waker.
 //
-// Waiters stand in a ring, first come, first woken. A woken thread comes back through the run queue and then competes for
-// the mutex like anybody else.
+// Waiters stand in a ring, first come, first woken. A woken thread comes back through the run queue and then competes
+// for the mutex like anybody else.
 #pragma once
 
 #include "sim/cache_line.h"

@@ -1,12 +1,12 @@
 // Who is next: one 64-bit key per CPU, a winner tree over the keys, and a heap of timers beside it.
 //
-// A key is a time above a CPU number, so the order of events, by time and then by CPU, is one comparison, and no event is
-// ever allocated. The root of the winner tree is the next CPU; the smallest key on the way up from a leaf, siblings only, is
-// the first instant at which any *other* CPU has to be looked at. This is the one place where ties are broken.
+// A key is a time above a CPU number, so the order of events, by time and then by CPU, is one comparison, and no event
+// is ever allocated. The root of the winner tree is the next CPU; the smallest key on the way up from a leaf, siblings
+// only, is the first instant at which any *other* CPU has to be looked at. This is the one place where ties are broken.
 //
-// Timers are kept apart, since there may be one for every thread. A timer that wakes a thread carries the largest CPU number:
-// it comes after all CPUs of its instant. A timer for the release of a lock (mutex.h) carries the number of the CPU that
-// releases.
+// Timers are kept apart, since there may be one for every thread. A timer that wakes a thread carries the largest CPU
+// number: it comes after all CPUs of its instant. A timer for the release of a lock (mutex.h) carries the number of the
+// CPU that releases.
 #pragma once
 
 #include "sim/limits.h"
@@ -20,18 +20,31 @@ namespace sim {
 struct Thread;
 struct LockBase;
 
-// A type of its own among the 64-bit ones: a store to a counter cannot be a store to a clock, so clocks stay in registers.
+// A type of its own among the 64-bit ones: a store to a counter cannot be a store to a clock, so clocks stay in
+// registers.
 using Key = unsigned long long;
 
 inline constexpr Key never = ~Key{0};
 
-constexpr Key key_of(Time time, uint32_t cpu) { return (static_cast<uint64_t>(time.ps) << limits::cpu_bits) | cpu; }
-constexpr Key key_span(Duration length) { return static_cast<uint64_t>(length.ps) << limits::cpu_bits; }
-constexpr Time time_of(Key key) { return {static_cast<int64_t>(key >> limits::cpu_bits)}; }
-constexpr uint32_t cpu_of(Key key) { return static_cast<uint32_t>(key) & limits::timer_cpu; }
+constexpr Key key_of(Time time, uint32_t cpu)
+{
+    return (static_cast<uint64_t>(time.ps) << limits::cpu_bits) | cpu;
+}
+constexpr Key key_span(Duration length)
+{
+    return static_cast<uint64_t>(length.ps) << limits::cpu_bits;
+}
+constexpr Time time_of(Key key)
+{
+    return {static_cast<int64_t>(key >> limits::cpu_bits)};
+}
+constexpr uint32_t cpu_of(Key key)
+{
+    return static_cast<uint32_t>(key) & limits::timer_cpu;
+}
 
-// Each node is the lesser of its two children. The way up from a leaf is written down for each CPU, four levels of it, since
-// working out the places costs more than the comparisons; larger machines work out the rest.
+// Each node is the lesser of its two children. The way up from a leaf is written down for each CPU, four levels of it,
+// since working out the places costs more than the comparisons; larger machines work out the rest.
 class WinnerTree {
 public:
     static constexpr unsigned written_levels = 4;
@@ -79,7 +92,8 @@ private:
     std::vector<Key> tree_; // the root at 1, the children of i at 2i and 2i + 1
 };
 
-// A binary heap in which a thread knows its place, so that a timer that is no longer wanted is taken out, not left behind.
+// A binary heap in which a thread knows its place, so that a timer that is no longer wanted is taken out, not left
+// behind.
 class Timers {
 public:
     static constexpr uint32_t none = ~uint32_t{0};
@@ -99,10 +113,7 @@ public:
     Entry pop();
 
 private:
-    static bool before(const Entry &a, const Entry &b)
-    {
-        return a.key != b.key ? a.key < b.key : a.order < b.order;
-    }
+    static bool before(const Entry &a, const Entry &b) { return a.key != b.key ? a.key < b.key : a.order < b.order; }
     void put(uint32_t slot, const Entry &entry);
     void up(uint32_t slot, Entry entry);
     void down(uint32_t slot, Entry entry);

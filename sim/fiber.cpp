@@ -60,7 +60,8 @@ Stack StackPool::make_guarded(uint32_t slot)
     char *base = map(guarded_stride);
     guarded_.push_back(base);
     if (mprotect(base, page, PROT_NONE) != 0)
-        throw LimitReached("no guard page for the stack of another simulated thread: the system allows no more mappings");
+        throw LimitReached(
+            "no guard page for the stack of another simulated thread: the system allows no more mappings");
     return {base + guarded_stride, base + page, &no_canary, slot};
 }
 

@@ -1,12 +1,12 @@
 // One stack to run on, and the switch from one to another.
 //
-// On x86-64 the switch is our own (fiber_switch.h). Elsewhere, and under the address sanitizer, which has to be told which
-// stack is in use, it is Boost.Context's plain fcontext switch; fiber.cpp is the only file that names it. Either way one
-// thing has to be added for C++: the exceptions being handled belong to a stack. Otherwise a switch inside a catch block is
-// a use after free that a plain run hides.
+// On x86-64 the switch is our own (fiber_switch.h). Elsewhere, and under the address sanitizer, which has to be told
+// which stack is in use, it is Boost.Context's plain fcontext switch; fiber.cpp is the only file that names it. Either
+// way one thing has to be added for C++: the exceptions being handled belong to a stack. Otherwise a switch inside a
+// catch block is a use after free that a plain run hides.
 //
-// Stacks have an odd stride in pages and start at one of eight offsets within a page, so that the frames of many threads do
-// not all fall on the same cache sets.
+// Stacks have an odd stride in pages and start at one of eight offsets within a page, so that the frames of many
+// threads do not all fall on the same cache sets.
 #pragma once
 
 #include "sim/fiber_switch.h"
@@ -40,9 +40,9 @@ struct Stack {
     uint32_t slot = 0;
 };
 
-// Hands out stacks and takes them back. The first limits::guarded_threads of them have a guard page each; the others lie
-// in one mapping, the first of them above a guard page, each above a canary word in its neighbour's topmost page: there it
-// costs no page of its own.
+// Hands out stacks and takes them back. The first limits::guarded_threads of them have a guard page each; the others
+// lie in one mapping, the first of them above a guard page, each above a canary word in its neighbour's topmost page:
+// there it costs no page of its own.
 class StackPool {
 public:
     StackPool() = default;
@@ -88,7 +88,10 @@ public:
 #endif
     }
 
-    const Stack &stack() const { return stack_; }
+    const Stack &stack() const
+    {
+        return stack_;
+    }
 
 private:
     friend struct FiberEntry;

@@ -1,10 +1,10 @@
 // The switch itself, inline, for x86-64: stack, frame and program counter change hands in nine instructions.
 //
-// Boost's switch is a call through a library that saves every preserved register and returns, which mispredicts, since the
-// return address belongs to another stack. Here the compiler is told that every register is lost, so it saves what it needs
-// and no more, and the jump goes to a label in the same place. Measured in whole runs: about 40 host instructions less for
-// each switch, a tenth of a lock operation. Nothing is pushed, so the red zone stays as it is. The floating-point control
-// words are not switched: nobody here changes them.
+// Boost's switch is a call through a library that saves every preserved register and returns, which mispredicts, since
+// the return address belongs to another stack. Here the compiler is told that every register is lost, so it saves what
+// it needs and no more, and the jump goes to a label in the same place. Measured in whole runs: about 40 host
+// instructions less for each switch, a tenth of a lock operation. Nothing is pushed, so the red zone stays as it is.
+// The floating-point control words are not switched: nobody here changes them.
 #pragma once
 
 #include <cstdint>

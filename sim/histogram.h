@@ -1,6 +1,7 @@
 // Log-linear histogram of lengths of time: every power of two in sixteen steps, so a value is known within 6 %.
 //
-// Integers only, one increment a value, no allocation. Total and maximum are exact; a quantile is the upper edge of its step.
+// Integers only, one increment a value, no allocation. Total and maximum are exact; a quantile is the upper edge of its
+// step.
 #pragma once
 
 #include <array>

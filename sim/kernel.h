@@ -1,9 +1,11 @@
-// The running CPU's clock, and everything else that every primitive touches: one small struct, one instance, inline access.
+// The running CPU's clock, and everything else that every primitive touches: one small struct, one instance, inline
+// access.
 //
-// A simulated thread runs ahead: charge() only adds to its CPU's key. Before it touches anything that another thread can
-// see, the key is compared with the horizon, the first key at which anybody else has to be looked at (another CPU's turn, a
-// timer, the end of the time slice). Below it the thread goes on without a switch; otherwise settle() lets the others come
-// first. So shared state is touched in the order (time, CPU), exactly as if every charge had been an event of its own.
+// A simulated thread runs ahead: charge() only adds to its CPU's key. Before it touches anything that another thread
+// can see, the key is compared with the horizon, the first key at which anybody else has to be looked at (another CPU's
+// turn, a timer, the end of the time slice). Below it the thread goes on without a switch; otherwise settle() lets the
+// others come first. So shared state is touched in the order (time, CPU), exactly as if every charge had been an event
+// of its own.
 //
 // There is one kernel at a time, and it is not for threads of the host: parallel work forks processes.
 #pragma once
@@ -53,8 +55,8 @@ struct alignas(64) Hot {
     uint64_t *calls = nullptr;
     const Key *function_cost = nullptr;
     LockClassCounts *lock_counts = lock_counts_without_simulator; // by class
-    int64_t counted_from_ps = 0;            // a hold or wait counts from here on
-    uint64_t charged_bits = 0; // all ones, or none while nothing costs time
+    int64_t counted_from_ps = 0;                                  // a hold or wait counts from here on
+    uint64_t charged_bits = 0;                                    // all ones, or none while nothing costs time
     uint8_t watch = 0;
     bool counting = true; // locks keep their accounts (Simulator::set_counting)
     bool line_model = false;
@@ -73,9 +75,18 @@ __attribute__((visibility("hidden"))) inline constinit Hot hot;
 
 // ---- for everybody ----
 
-inline Time now() { return time_of(hot.key); }
-inline Thread &curthread() { return *hot.thread; }
-inline uint32_t current_cpu() { return cpu_of(hot.key); }
+inline Time now()
+{
+    return time_of(hot.key);
+}
+inline Thread &curthread()
+{
+    return *hot.thread;
+}
+inline uint32_t current_cpu()
+{
+    return cpu_of(hot.key);
+}
 
 // REQUIRES: 0 <= length. The running thread computes for this long.
 inline void charge(Duration length)

@@ -6,8 +6,8 @@
 
 namespace sim::limits {
 
-// A key is a time above a CPU number in 64 bits: ten bits name the CPU, and the largest number marks a timer, which comes
-// after every CPU of the same instant.
+// A key is a time above a CPU number in 64 bits: ten bits name the CPU, and the largest number marks a timer, which
+// comes after every CPU of the same instant.
 inline constexpr unsigned cpu_bits = 10;
 inline constexpr uint32_t timer_cpu = (1u << cpu_bits) - 1;
 inline constexpr uint32_t cpus = timer_cpu - 1;

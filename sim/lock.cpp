@@ -75,8 +75,13 @@ void wait_ends(LockBase &lock)
     if (hot.counting) [[likely]]
         hot.simulator->count_wait(lock, self, wait, spin);
     if (Observer *observer = hot.simulator->observer())
-        observer->waited({self, &lock, lock.lock_class, {self.wait_since_ps}, {until},
-                          {static_cast<int64_t>(spin)}, *hot.node,
+        observer->waited({self,
+                          &lock,
+                          lock.lock_class,
+                          {self.wait_since_ps},
+                          {until},
+                          {static_cast<int64_t>(spin)},
+                          *hot.node,
                           hot.simulator->call_tree().node(self.holder_node)});
 }
 
@@ -188,8 +193,8 @@ bool held_by_readers(const LockBase &lock)
 
 void announce_hold(const LockBase &lock, int64_t from_ps, int64_t until_ps)
 {
-    hot.simulator->observer()->held({*hot.thread, &lock, lock.lock_class, {from_ps}, {until_ps},
-                                     hot.simulator->call_tree().node(lock.node)});
+    hot.simulator->observer()->held(
+        {*hot.thread, &lock, lock.lock_class, {from_ps}, {until_ps}, hot.simulator->call_tree().node(lock.node)});
 }
 
 } // namespace sim

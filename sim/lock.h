@@ -1,8 +1,8 @@
 // What mutexes and rwlocks have in common: their state in place, their waiters in a ring, and the accounts of a wait.
 //
 // A lock is forty bytes and refers to its statistics by number. Waiters are threads linked through themselves. When the
-// owner leaves ahead of its time (mutex.h) the lock is free, but `key` says from when on; whoever comes earlier finds it
-// taken, by a stand-in owner, and a timer finishes the release in its proper turn.
+// owner leaves ahead of its time (mutex.h) the lock is free, but `key` says from when on; whoever comes earlier finds
+// it taken, by a stand-in owner, and a timer finishes the release in its proper turn.
 #pragma once
 
 #include "sim/kernel.h"
@@ -58,8 +58,8 @@ void spin_or_sleep(LockBase &lock, Thread &self);
 // Closes the account of the running thread.
 void wait_ends(LockBase &lock);
 bool should_spin(const LockBase &lock);
-// Which readers hold a lock is not known, so whether all of them run is not either: a waiter for readers spins for as long
-// as going to sleep takes, and then sleeps. The CPU bits mean nothing.
+// Which readers hold a lock is not known, so whether all of them run is not either: a waiter for readers spins for as
+// long as going to sleep takes, and then sleeps. The CPU bits mean nothing.
 Key spin_limit(const LockBase &lock);
 
 // The release of a lock that its owner left ahead of time gets its turn as an event: somebody came before it.
@@ -72,8 +72,8 @@ bool held_by_readers(const LockBase &lock);
 void stops_spinning(Thread &thread);
 // It is about to sleep: would it get the lock if it tried?
 bool could_take(const Thread &thread);
-// It is granted the lock by a release at `released`, the instant to which the running thread has settled. On a CPU it goes
-// on `after` that, asleep it is woken.
+// It is granted the lock by a release at `released`, the instant to which the running thread has settled. On a CPU it
+// goes on `after` that, asleep it is woken.
 void grant(LockBase &lock, Thread &thread, Time released, Duration after);
 
 // ---- costs ----

@@ -8,7 +8,10 @@ const LockPolicy *const policies[] = {&adaptive_ttas, &adaptive_backoff, &queued
 
 } // namespace
 
-std::span<const LockPolicy *const> lock_policies() { return policies; }
+std::span<const LockPolicy *const> lock_policies()
+{
+    return policies;
+}
 
 const LockPolicy *find_lock_policy(std::string_view name)
 {

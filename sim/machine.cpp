@@ -161,7 +161,8 @@ Machine vm_2019()
 }
 
 const MachineProfile profiles[] = {
-    {"flat", "every primitive costs the same wherever its cache line is; the real library's own instruction counts", flat()},
+    {"flat", "every primitive costs the same wherever its cache line is; the real library's own instruction counts",
+     flat()},
     {"uniform", "round numbers and one distance between all CPUs, for results worked out by hand", uniform()},
     {"xeon-2016", "a two-socket Xeon of 2016, from published tables", xeon_2016()},
     {"server-2024", "a two-socket server of 2024, from published tables", server_2024()},
@@ -171,9 +172,15 @@ const MachineProfile profiles[] = {
 
 } // namespace
 
-std::span<const MachineParameter> machine_parameters() { return parameters; }
+std::span<const MachineParameter> machine_parameters()
+{
+    return parameters;
+}
 
-std::span<const MachineProfile> machine_profiles() { return profiles; }
+std::span<const MachineProfile> machine_profiles()
+{
+    return profiles;
+}
 
 const MachineProfile *find_machine_profile(std::string_view name)
 {

@@ -1,8 +1,9 @@
-// The simulated machine as numbers: CPUs in sockets and what the hardware and the system underneath take for each thing.
+// The simulated machine as numbers: CPUs in sockets and what the hardware and the system underneath take for each
+// thing.
 //
-// A machine is data: no name of a function, a lock or a scenario ever stands here. Each parameter has a row in a table with
-// its meaning, its unit, the range it may have and where its values come from; readers of profiles and `list machines` are
-// made from that table. The built-in profiles are one table too.
+// A machine is data: no name of a function, a lock or a scenario ever stands here. Each parameter has a row in a table
+// with its meaning, its unit, the range it may have and where its values come from; readers of profiles and `list
+// machines` are made from that table. The built-in profiles are one table too.
 #pragma once
 
 #include "sim/time.h"

@@ -6,7 +6,8 @@
 
 namespace sim {
 
-const char *const part_names[part_count] = {"running", "spinning", "blocked", "cpu_wait", "txg_wait", "disk", "sleeping"};
+const char *const part_names[part_count] = {"running",  "spinning", "blocked", "cpu_wait",
+                                            "txg_wait", "disk",     "sleeping"};
 
 int64_t TimeParts::total() const
 {

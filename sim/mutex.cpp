@@ -41,8 +41,8 @@ void Mutex::wait_out()
     wait_ends(*this);
 }
 
-// Spinners stand before sleepers, so that the one to serve is found at once; where turns are kept, all stand in the order
-// they came.
+// Spinners stand before sleepers, so that the one to serve is found at once; where turns are kept, all stand in the
+// order they came.
 void Mutex::line_up(Thread &self)
 {
     VERIFY(owner != &self);

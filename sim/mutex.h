@@ -1,12 +1,12 @@
 // The mutex. What a waiter does is the machine's policy (lock_policy.h); this is the rest.
 //
-// Entering a free mutex is one read-modify-write on its line, and the line comes from the CPU that had it last. Leaving costs
-// one owned access. Both run inline when nobody else comes first.
+// Entering a free mutex is one read-modify-write on its line, and the line comes from the CPU that had it last. Leaving
+// costs one owned access. Both run inline when nobody else comes first.
 //
-// Release ahead of time: a thread that has charged past the horizon would have to let the others come first before it may
-// leave a mutex. When nobody waits for the mutex and its time slice lasts, nobody can notice if it does not: it leaves at
-// once, and the mutex remembers from when on it is free. Somebody who comes earlier finds it taken, waits, and is
-// served by a timer at that instant. Results are the same with and without (a standing test), the speed is not.
+// Release ahead of time: a thread that has charged past the horizon would have to let the others come first before it
+// may leave a mutex. When nobody waits for the mutex and its time slice lasts, nobody can notice if it does not: it
+// leaves at once, and the mutex remembers from when on it is free. Somebody who comes earlier finds it taken, waits,
+// and is served by a timer at that instant. Results are the same with and without (a standing test), the speed is not.
 #pragma once
 
 #include "sim/lock.h"

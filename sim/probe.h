@@ -1,7 +1,8 @@
-// A frame of a simulated function, as the first line of its body: charges its own cost and becomes the current call path.
+// A frame of a simulated function, as the first line of its body: charges its own cost and becomes the current call
+// path.
 //
-// In: a child by table, two counters, one addition to the clock. Out: back to the parent. The time of a function is worked
-// out from the tree afterwards (call_tree.h).
+// In: a child by table, two counters, one addition to the clock. Out: back to the parent. The time of a function is
+// worked out from the tree afterwards (call_tree.h).
 #pragma once
 
 #include "sim/kernel.h"
@@ -25,10 +26,8 @@ struct Probe {
         hot.key += hot.function_cost[function];
     }
     template <class E>
-        requires std::is_enum_v<E>
-    explicit Probe(E function) : Probe(static_cast<uint16_t>(function))
-    {
-    }
+    requires std::is_enum_v<E>
+    explicit Probe(E function) : Probe(static_cast<uint16_t>(function)) {}
     Probe(const Probe &) = delete;
     Probe &operator=(const Probe &) = delete;
     ~Probe()

@@ -1,8 +1,9 @@
 // Random numbers of our own: xoshiro256** in named streams, all split from one seed.
 //
-// The standard library's distributions give different numbers on different implementations, and one shared generator would
-// let a new consumer shift everybody else's numbers. So each consumer names a stream: its state is a hash of the seed, the
-// name and an index. Hashing also keeps seeds that are close, or multiples of one another, from giving related streams.
+// The standard library's distributions give different numbers on different implementations, and one shared generator
+// would let a new consumer shift everybody else's numbers. So each consumer names a stream: its state is a hash of the
+// seed, the name and an index. Hashing also keeps seeds that are close, or multiples of one another, from giving
+// related streams.
 #pragma once
 
 #include <cstdint>

@@ -1,10 +1,12 @@
 // The rwlock: many readers or one writer, writers preferred, handed over directly.
 //
-// Who comes while anybody waits stands behind, so a waiting writer lets no more readers in; when the lock is left, it goes
-// to the first in the ring: a writer alone, or all readers up to the next writer. Each enter and exit of a reader is a
-// read-modify-write on one line, one after the other: that alone limits readers to one in two transfers, with nothing held.
+// Who comes while anybody waits stands behind, so a waiting writer lets no more readers in; when the lock is left, it
+// goes to the first in the ring: a writer alone, or all readers up to the next writer. Each enter and exit of a reader
+// is a read-modify-write on one line, one after the other: that alone limits readers to one in two transfers, with
+// nothing held.
 //
-// A writer that nobody waits for may leave ahead of time, as from a mutex. A reader may not: its line must be taken in turn.
+// A writer that nobody waits for may leave ahead of time, as from a mutex. A reader may not: its line must be taken in
+// turn.
 #pragma once
 
 #include "sim/cache_line.h"

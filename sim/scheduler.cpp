@@ -42,7 +42,10 @@ void Scheduler::spinning(Thread &thread, bool yes)
 
 // ---- the dispatcher ----
 
-void Scheduler::dispatch(Key first) { dispatch_inline(first); }
+void Scheduler::dispatch(Key first)
+{
+    dispatch_inline(first);
+}
 
 inline __attribute__((always_inline)) void Scheduler::dispatch_inline(Key first)
 {

@@ -1,13 +1,13 @@
 // Who runs where next: the dispatcher, the run queues, sleeping and waking, time slices.
 //
-// The dispatcher runs on the stack of whoever gives way and switches straight to the next thread, so there is at most one
-// switch for one decision; and what a waiting CPU would do next (try for a lock, leave the CPU) it does in that thread's
-// place, so a thread is switched to only when it can go on.
+// The dispatcher runs on the stack of whoever gives way and switches straight to the next thread, so there is at most
+// one switch for one decision; and what a waiting CPU would do next (try for a lock, leave the CPU) it does in that
+// thread's place, so a thread is switched to only when it can go on.
 //
-// A ready thread prefers the CPU it was on, then an idle CPU of the same socket, then any idle CPU, else it waits in the
-// queue of its CPU set; queues are first come, first served across sets. A time slice ends at one exact instant, in the order
-// of all events: if a thread waits for that CPU then, the running one goes to the back of its queue, owing the time it has
-// charged beyond the instant; if none does, it gets a whole new slice.
+// A ready thread prefers the CPU it was on, then an idle CPU of the same socket, then any idle CPU, else it waits in
+// the queue of its CPU set; queues are first come, first served across sets. A time slice ends at one exact instant, in
+// the order of all events: if a thread waits for that CPU then, the running one goes to the back of its queue, owing
+// the time it has charged beyond the instant; if none does, it gets a whole new slice.
 #pragma once
 
 #include "sim/cpu.h"
@@ -32,10 +32,7 @@ public:
     void dispatch(Key first); // the same, of which the caller knows whose turn it is
     void dispatch_inline(Key first);
     // Returns when nobody else comes first.
-    void let_others_first()
-    {
-        dispatch(set_leaf(current_cpu(), hot.key));
-    }
+    void let_others_first() { dispatch(set_leaf(current_cpu(), hot.key)); }
 
     // The same after giving `pending` and the time at which it wants to go on.
     void give_way(Pending pending, Key target);

@@ -10,7 +10,10 @@ namespace sim {
 
 namespace {
 
-Key price(int64_t ps) { return key_span({ps}); }
+Key price(int64_t ps)
+{
+    return key_span({ps});
+}
 
 void invariant_is_breaking()
 {
@@ -21,8 +24,8 @@ void invariant_is_breaking()
 } // namespace
 
 Simulator::Simulator(const Machine &machine, const Tables &tables, uint64_t seed, Observer *observer)
-    : machine_(machine), tables_(tables), seed_(seed), observer_(observer),
-      scheduler_(std::make_unique<Scheduler>()), call_tree_(static_cast<uint32_t>(tables.functions.size()))
+    : machine_(machine), tables_(tables), seed_(seed), observer_(observer), scheduler_(std::make_unique<Scheduler>()),
+      call_tree_(static_cast<uint32_t>(tables.functions.size()))
 {
     VERIFY(hot.simulator == nullptr); // one at a time
     VERIFY3(tables.functions.size(), <=, limits::functions);
@@ -303,8 +306,14 @@ uint64_t Simulator::digest() const
     return all;
 }
 
-uint64_t Simulator::thread_switches() const { return scheduler_->switches; }
+uint64_t Simulator::thread_switches() const
+{
+    return scheduler_->switches;
+}
 
-uint64_t Simulator::decisions() const { return scheduler_->decisions(); }
+uint64_t Simulator::decisions() const
+{
+    return scheduler_->decisions();
+}
 
 } // namespace sim

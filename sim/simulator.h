@@ -1,7 +1,8 @@
 // One simulation: a machine, its threads, one run, and what was measured.
 //
-// Made, given threads, run, read, destroyed; one at a time in a process. Before run() and after it the caller itself counts
-// as a thread, for which nothing costs time and nobody waits, so that locks may be made and taken while setting up.
+// Made, given threads, run, read, destroyed; one at a time in a process. Before run() and after it the caller itself
+// counts as a thread, for which nothing costs time and nobody waits, so that locks may be made and taken while setting
+// up.
 //
 // Statistics cover the time from begin_measurement() (or the start) to end_measurement() (or the end). A thread that is
 // waiting at that instant has its time cut there.
@@ -51,7 +52,7 @@ struct End {
 struct Measurements {
     static constexpr uint32_t no_node = ~uint32_t{0};
 
-    struct Node { // a call path; parents before children, children by function
+    struct Node {        // a call path; parents before children, children by function
         uint32_t parent; // no_node for a root
         uint16_t function;
         uint32_t stack_bytes;
@@ -119,7 +120,8 @@ public:
         measurement_pending_ = true;
         set_release_limit();
     }
-    // Off: locks keep no accounts of acquisitions, holds and waits, and no history for the digest. What happens is the same.
+    // Off: locks keep no accounts of acquisitions, holds and waits, and no history for the digest. What happens is the
+    // same.
     void set_counting(bool yes) { hot.counting = yes; }
     // Off: every release waits for its turn. Nothing but speed changes; for tests.
     void set_release_ahead(bool yes);

@@ -1,8 +1,8 @@
 // What the kernel counts about locks: by class, by caller, by instance. Integers, dense tables, no lookups.
 //
-// Half of it is touched at every acquisition and stays together (LockClassCounts). The rest is touched only by those that
-// had to wait. Who waited is told by the function that waited; who is to blame, by the function in which the lock's owner
-// had taken it when the waiter came. So for each class both columns add up to the same sum.
+// Half of it is touched at every acquisition and stays together (LockClassCounts). The rest is touched only by those
+// that had to wait. Who waited is told by the function that waited; who is to blame, by the function in which the
+// lock's owner had taken it when the waiter came. So for each class both columns add up to the same sum.
 #pragma once
 
 #include "sim/histogram.h"
@@ -38,11 +38,11 @@ struct LockInstance {
 };
 
 struct LockStatistics {
-    std::vector<LockClassCounts> counts;   // by class
-    std::vector<LockClassWaits> waits;     // by class
-    std::vector<uint64_t> waiter_ps;       // [class * (functions + 1) + function that waited; the last: none]
-    std::vector<uint64_t> holder_ps;       // [the same, function that held]
-    std::vector<LockInstance> instances;   // in the order of their first wait
+    std::vector<LockClassCounts> counts; // by class
+    std::vector<LockClassWaits> waits;   // by class
+    std::vector<uint64_t> waiter_ps;     // [class * (functions + 1) + function that waited; the last: none]
+    std::vector<uint64_t> holder_ps;     // [the same, function that held]
+    std::vector<LockInstance> instances; // in the order of their first wait
     uint32_t functions = 0;
 };
 

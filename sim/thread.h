@@ -1,7 +1,7 @@
 // One simulated kernel thread: its stack, where its time went, what it waits for.
 //
-// The kernel's own fields are public on purpose: scheduler and locks are one machine in several files. Code above sim/ reads
-// name, id, group, calls and parts_now(), and nothing else.
+// The kernel's own fields are public on purpose: scheduler and locks are one machine in several files. Code above sim/
+// reads name, id, group, calls and parts_now(), and nothing else.
 #pragma once
 
 #include "sim/call_tree.h"
@@ -47,8 +47,8 @@ enum class Pending : uint8_t {
     sleep,   // the cost of blocking is paid: leave the CPU, unless what it waits for has come meanwhile
 };
 
-// What a thread waits for on a condition variable, when whoever waits tells it: so that a deadlock which leads through more
-// than locks can be told too. Asked only when nobody can run any more.
+// What a thread waits for on a condition variable, when whoever waits tells it: so that a deadlock which leads through
+// more than locks can be told too. Asked only when nobody can run any more.
 struct WaitReason {
     std::string (*what)(const void *subject);   // what for, in words
     const Thread *(*whom)(const void *subject); // the thread that could end the wait, or null
@@ -58,7 +58,7 @@ struct WaitReason {
 enum class Where : uint8_t { on_cpu, run_queue, asleep, finished };
 
 struct ThreadOptions {
-    std::string group = "main"; // threads of a group share a call tree
+    std::string group = "main";  // threads of a group share a call tree
     CpuSet cpus = CpuSet::all(); // where it may run
     Time start{};
     bool counted = true; // false: a service thread; the run does not wait for it to make progress
@@ -67,7 +67,7 @@ struct ThreadOptions {
 struct Thread {
     Fiber fiber;
     // ---- hot: touched at every switch ----
-    CallNode *node = nullptr; // while it is not running
+    CallNode *node = nullptr;  // while it is not running
     uint64_t *calls = nullptr; // calls of each function so far: differences of two reads count calls in between
     uint64_t digest = 0;       // of its own events, in its own order
     Key debt = 0;              // charged before it lost its CPU, to be worked off when it is back
@@ -83,17 +83,17 @@ struct Thread {
     bool timed_out = false;
     bool granted = false; // the lock it waits for is its own
     bool wants_write = false;
-    bool slept = false;       // it lost the lock after having been woken
-    int64_t since_ps = 0;     // when `part` began; may lie ahead when a CPU takes it later
+    bool slept = false;   // it lost the lock after having been woken
+    int64_t since_ps = 0; // when `part` began; may lie ahead when a CPU takes it later
     uint32_t timer_slot = Timers::none;
     uint32_t id = 0;
 
     // ---- waiting for a lock ----
     Mutex *wants = nullptr; // its next attempt is the dispatcher's
     LockBase *waits_for = nullptr;
-    const void *waits_on = nullptr; // a condition variable
+    const void *waits_on = nullptr;     // a condition variable
     const WaitReason *reason = nullptr; // of that wait
-    uint32_t holder_node = 0;       // where the owner had taken the lock when this thread came
+    uint32_t holder_node = 0;           // where the owner had taken the lock when this thread came
     int64_t wait_since_ps = 0;
     int64_t wait_spin_ps = 0; // part[spinning] when the wait began
 

@@ -31,11 +31,26 @@ struct Time {
     constexpr int64_t ns() const { return ps / 1000; }
 };
 
-constexpr Duration operator+(Duration a, Duration b) { return {a.ps + b.ps}; }
-constexpr Duration operator-(Duration a, Duration b) { return {a.ps - b.ps}; }
-constexpr Time operator+(Time a, Duration b) { return {a.ps + b.ps}; }
-constexpr Time operator-(Time a, Duration b) { return {a.ps - b.ps}; }
-constexpr Duration operator-(Time a, Time b) { return {a.ps - b.ps}; }
+constexpr Duration operator+(Duration a, Duration b)
+{
+    return {a.ps + b.ps};
+}
+constexpr Duration operator-(Duration a, Duration b)
+{
+    return {a.ps - b.ps};
+}
+constexpr Time operator+(Time a, Duration b)
+{
+    return {a.ps + b.ps};
+}
+constexpr Time operator-(Time a, Duration b)
+{
+    return {a.ps - b.ps};
+}
+constexpr Duration operator-(Time a, Time b)
+{
+    return {a.ps - b.ps};
+}
 
 constexpr Duration checked_product(int64_t count, int64_t unit_ps)
 {
@@ -44,11 +59,29 @@ constexpr Duration checked_product(int64_t count, int64_t unit_ps)
     return {product};
 }
 
-constexpr Duration picoseconds(int64_t n) { return {n}; }
-constexpr Duration nanoseconds(int64_t n) { return checked_product(n, 1000); }
-constexpr Duration microseconds(int64_t n) { return checked_product(n, 1000 * 1000); }
-constexpr Duration milliseconds(int64_t n) { return checked_product(n, 1000 * 1000 * 1000); }
-constexpr Duration seconds(int64_t n) { return checked_product(n, int64_t{1000} * 1000 * 1000 * 1000); }
-constexpr Duration operator*(int64_t n, Duration unit) { return checked_product(n, unit.ps); }
+constexpr Duration picoseconds(int64_t n)
+{
+    return {n};
+}
+constexpr Duration nanoseconds(int64_t n)
+{
+    return checked_product(n, 1000);
+}
+constexpr Duration microseconds(int64_t n)
+{
+    return checked_product(n, 1000 * 1000);
+}
+constexpr Duration milliseconds(int64_t n)
+{
+    return checked_product(n, 1000 * 1000 * 1000);
+}
+constexpr Duration seconds(int64_t n)
+{
+    return checked_product(n, int64_t{1000} * 1000 * 1000 * 1000);
+}
+constexpr Duration operator*(int64_t n, Duration unit)
+{
+    return checked_product(n, unit.ps);
+}
 
 } // namespace sim

@@ -41,8 +41,7 @@ void verify_failed(const char *file, int line, const char *condition)
 void verify3_failed(const char *file, int line, const char *condition, const std::string &left, const char *relation,
                     const std::string &right)
 {
-    fail(place(file, line) + ": VERIFY3(" + condition + ") failed (" + left + " " + relation + " " +
-                          right + ")");
+    fail(place(file, line) + ": VERIFY3(" + condition + ") failed (" + left + " " + relation + " " + right + ")");
 }
 
 void panic(const char *file, int line, const char *format, ...)

@@ -1,8 +1,8 @@
 // Assertions that stay on in every build: a wrong simulation is worth nothing.
 //
-// A condition that fails is a mistake of the program (or a fault planted on purpose), never of the user's input. It throws
-// InvariantBroken, which ends the run: the kernel catches it where a simulated thread begins, adds the simulated time,
-// CPU and call path, and the program ends with its own exit code.
+// A condition that fails is a mistake of the program (or a fault planted on purpose), never of the user's input. It
+// throws InvariantBroken, which ends the run: the kernel catches it where a simulated thread begins, adds the simulated
+// time, CPU and call path, and the program ends with its own exit code.
 #pragma once
 
 #include <stdexcept>

@@ -1,8 +1,8 @@
 // Deadlock, told as a ring: thread by thread, lock by lock, with the function in which each was taken.
 //
-// A thread that starts to wait follows the owners from lock to lock. Coming back to itself, it has closed a ring that no timer
-// will ever open. Readers of a rwlock are not known one by one, so a ring through them shows only when nobody can run any
-// more; then every waiting thread is listed.
+// A thread that starts to wait follows the owners from lock to lock. Coming back to itself, it has closed a ring that
+// no timer will ever open. Readers of a rwlock are not known one by one, so a ring through them shows only when nobody
+// can run any more; then every waiting thread is listed.
 #include "sim/lock.h"
 #include "sim/scheduler.h"
 #include "sim/simulator.h"

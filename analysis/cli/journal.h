@@ -2,7 +2,8 @@
 //
 // A line that says which sweep it is, then one record for each finished point, in the order of finishing:
 // "INDEX STATUS LENGTH SUM\n" and LENGTH bytes. A record cut short by a kill fails its length or its sum and is dropped
-// with whatever follows it. The same command finds its journal, runs what is missing and assembles the file in grid order.
+// with whatever follows it. The same command finds its journal, runs what is missing and assembles the file in grid
+// order.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@ namespace cli {
 
 class Journal {
 public:
-    // `identity`: one line that is equal for equal sweeps. Throws HostError where the file cannot be written, UsageError
-    // where it belongs to another sweep.
+    // `identity`: one line that is equal for equal sweeps. Throws HostError where the file cannot be written,
+    // UsageError where it belongs to another sweep.
     Journal(const std::string &path, const std::string &identity);
     ~Journal();
     Journal(const Journal &) = delete;

@@ -12,7 +12,7 @@
 namespace cli {
 
 class Output {
-  public:
+public:
     // "" and "-": standard output. Throws HostError where the file cannot be made.
     explicit Output(const std::string &path);
     ~Output(); // without commit(): no file is left
@@ -28,7 +28,7 @@ class Output {
     // The file gets its name. Throws HostError.
     void commit();
 
-  private:
+private:
     [[noreturn]] void fail(const char *what, int error);
     std::string path_;      // as given, for messages
     std::string target_;    // symbolic links followed

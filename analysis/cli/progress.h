@@ -12,7 +12,7 @@ namespace cli {
 enum class When { automatic, always, never };
 
 class Progress {
-  public:
+public:
     explicit Progress(When when);
     ~Progress(); // the line is wiped
 
@@ -20,7 +20,7 @@ class Progress {
     // "12/60 points, 20 %, 0:01:30 left": points of unequal size make it a guess.
     void show_count(size_t finished, size_t total, const std::string &what);
 
-  private:
+private:
     using Clock = std::chrono::steady_clock;
     bool terminal_ = false;
     bool enabled_ = false;

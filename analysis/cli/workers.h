@@ -20,7 +20,7 @@ struct JobResult {
 };
 
 class Workers {
-  public:
+public:
     explicit Workers(size_t parallel) : parallel_(parallel) {}
 
     // In the child: does the work, appends to `output`, returns a status from 0 to 255.
@@ -36,7 +36,7 @@ class Workers {
     // requested: the running ones are ended, and what had finished is handed over, with gaps.
     bool run(const std::vector<size_t> &jobs, Order order, const Job &job, const Take &take, const Tick &tick);
 
-  private:
+private:
     size_t parallel_;
 };
 

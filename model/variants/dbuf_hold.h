@@ -11,7 +11,7 @@
 namespace dmu {
 
 class dbuf_hold_variant_t {
-  public:
+public:
     virtual ~dbuf_hold_variant_t() = default;
 
     // The outermost call.

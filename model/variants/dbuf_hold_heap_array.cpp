@@ -1,7 +1,7 @@
 // dbuf_hold "heap-array": OpenZFS of 2010 to 2018 (seen in 81285582b9).
 //
-// The outermost call allocates 20 frames at once, whatever the depth will be, so a hold costs one allocation and one free
-// even when the dbuf is found at once.
+// The outermost call allocates 20 frames at once, whatever the depth will be, so a hold costs one allocation and one
+// free even when the dbuf is found at once.
 #include "model/variants/dbuf_hold_body.h"
 #include "model/variants/dbuf_hold_forms.h"
 

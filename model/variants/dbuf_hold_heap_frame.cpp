@@ -1,7 +1,7 @@
 // dbuf_hold "heap-frame": OpenZFS of 2018 and 2019 (seen in 73cdcc632).
 //
-// Each level of the recursion works in a piece of heap of its own: what a shallow hold needs is small, but there is still
-// one allocation and one free a level.
+// Each level of the recursion works in a piece of heap of its own: what a shallow hold needs is small, but there is
+// still one allocation and one free a level.
 #include "model/variants/dbuf_hold_body.h"
 #include "model/variants/dbuf_hold_forms.h"
 

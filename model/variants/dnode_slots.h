@@ -8,7 +8,7 @@
 namespace dmu {
 
 class dnode_slots_t {
-  public:
+public:
     virtual ~dnode_slots_t() = default;
 
     // New handles are told what their slots hold on disk. REQUIRES: db is held and read.

@@ -1,8 +1,8 @@
 // dnode_slots by handle: OpenZFS since 2019 (seen in 64b6c47d90 and be7657e3f2).
 //
-// The handle itself says what its slot holds (free, allocated, the inside of a larger dnode), so nothing is walked and no
-// dnode_t is made for a slot that cannot be had. Who has to make one takes the slot's zrlock exclusively; losers drop their
-// shared hold first and try again, which is the cure of a livelock (8d9e51c084).
+// The handle itself says what its slot holds (free, allocated, the inside of a larger dnode), so nothing is walked and
+// no dnode_t is made for a slot that cannot be had. Who has to make one takes the slot's zrlock exclusively; losers
+// drop their shared hold first and try again, which is the cure of a livelock (8d9e51c084).
 #include "model/dbuf_impl.h"
 #include "model/dnode_impl.h"
 #include "model/objset.h"
@@ -22,8 +22,29 @@ bool check_slot_free(dnode_handle_t &dnh)
     return dn->dn_type == DMU_OT_NONE && dn->dn_holds.peek() == 0;
 }
 
+// Takes the handle's lock exclusively, trying until it is had, and counts the refusals. REQUIRES: no hold of one's own.
+using enter_t = void (*)(dnode_handle_t &dnh, uint64_t &retries);
+
+void enter_dropped_once(dnode_handle_t &dnh, uint64_t &retries)
+{
+    for (; !zrl_tryenter(dnh.dnh_zrlock); ++retries)
+        kpreempt();
+}
+
+// The code before the cure: whoever is refused begins anew, which takes the shared hold again before the next try. The
+// more threads try, the seldomer is there an instant without any hold, and only then can one of them get in.
+void enter_holding_again(dnode_handle_t &dnh, uint64_t &retries)
+{
+    for (; !zrl_tryenter(dnh.dnh_zrlock); ++retries) {
+        zrl_add(dnh.dnh_zrlock);
+        zrl_remove(dnh.dnh_zrlock);
+    }
+}
+
 class slots_by_handle_t final : public dnode_slots_t {
 public:
+    explicit slots_by_handle_t(enter_t enter) : enter_(enter) {}
+
     void fill(dnode_children_t &children, const dmu_buf_impl_t &db) const override
     {
         const auto *phys = static_cast<const dnode_phys_t *>(db.db_data);
@@ -46,7 +67,7 @@ public:
     }
 
 private:
-    static Result<dnode_hold_t> hold_allocated(objset_t &os, uint64_t object, dmu_buf_impl_t &db, dnode_handle_t &dnh)
+    Result<dnode_hold_t> hold_allocated(objset_t &os, uint64_t object, dmu_buf_impl_t &db, dnode_handle_t &dnh) const
     {
         zrl_add(dnh.dnh_zrlock);
         dnode_t *dn = dnh.dnh_dnode;
@@ -58,10 +79,7 @@ private:
                 ++os.stats.dnode_hold_alloc_misses;
                 return SET_ERROR(slot == dn_slot_t::INTERIOR ? EEXIST : ENOENT);
             }
-            while (!zrl_tryenter(dnh.dnh_zrlock)) {
-                ++os.stats.dnode_hold_alloc_lock_retry;
-                kpreempt();
-            }
+            enter_(dnh, os.stats.dnode_hold_alloc_lock_retry);
             exclusive = true;
             dn = dnh.dnh_dnode;
             if (dn != nullptr)
@@ -83,7 +101,7 @@ private:
         return held;
     }
 
-    static Result<dnode_hold_t> hold_free(objset_t &os, uint64_t object, dmu_buf_impl_t &db, dnode_handle_t &dnh)
+    Result<dnode_hold_t> hold_free(objset_t &os, uint64_t object, dmu_buf_impl_t &db, dnode_handle_t &dnh) const
     {
         zrl_add(dnh.dnh_zrlock);
         const bool looks_free = check_slot_free(dnh);
@@ -92,10 +110,7 @@ private:
             ++os.stats.dnode_hold_free_misses;
             return SET_ERROR(ENOSPC);
         }
-        while (!zrl_tryenter(dnh.dnh_zrlock)) {
-            ++os.stats.dnode_hold_free_lock_retry;
-            kpreempt();
-        }
+        enter_(dnh, os.stats.dnode_hold_free_lock_retry);
         if (!check_slot_free(dnh)) {
             ++os.stats.dnode_hold_free_lock_misses;
             zrl_exit(dnh.dnh_zrlock);
@@ -125,13 +140,20 @@ private:
         else
             zrl_remove(dnh.dnh_zrlock);
     }
+
+    const enter_t enter_;
 };
 
 } // namespace
 
 std::unique_ptr<const dnode_slots_t> make_dnode_slots_by_handle()
 {
-    return std::make_unique<slots_by_handle_t>();
+    return std::make_unique<slots_by_handle_t>(enter_dropped_once);
+}
+
+std::unique_ptr<const dnode_slots_t> make_dnode_slots_by_handle_hold_again()
+{
+    return std::make_unique<slots_by_handle_t>(enter_holding_again);
 }
 
 } // namespace dmu

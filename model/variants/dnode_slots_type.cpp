@@ -1,7 +1,7 @@
 // dnode_slots by type: OpenZFS until 2016-06 (seen in 81285582b9), illumos.
 //
-// One slot, one dnode. The handle's zrlock keeps the dnode in place; dn_type, dn_free_txg and the hold count say whether it
-// can be had. A hold of a free slot makes a dnode_t in it, whatever comes of it.
+// One slot, one dnode. The handle's zrlock keeps the dnode in place; dn_type, dn_free_txg and the hold count say
+// whether it can be had. A hold of a free slot makes a dnode_t in it, whatever comes of it.
 #include "model/dbuf_impl.h"
 #include "model/dnode_impl.h"
 #include "model/objset.h"

@@ -1,7 +1,7 @@
 // dnode_slots with a walk: OpenZFS 2016-06 to 2018 (seen in 8bea98150 and dbeb879699).
 //
-// Dnodes may take several slots, so a slot can be the inside of an earlier one: every hold first walks from slot 0 to the
-// wanted one, dnode by dnode, taking each handle's zrlock. A hold in the last slot of a block takes 31 of them.
+// Dnodes may take several slots, so a slot can be the inside of an earlier one: every hold first walks from slot 0 to
+// the wanted one, dnode by dnode, taking each handle's zrlock. A hold in the last slot of a block takes 31 of them.
 #include "model/dbuf_impl.h"
 #include "model/dnode_impl.h"
 #include "model/objset.h"

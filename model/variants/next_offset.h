@@ -8,7 +8,7 @@
 namespace dmu {
 
 class next_offset_variant_t {
-  public:
+public:
     virtual ~next_offset_variant_t() = default;
 
     // REQUIRES: dn_struct_rwlock is held; the object is on disk and its block size is a power of two.

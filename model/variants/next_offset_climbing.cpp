@@ -1,7 +1,7 @@
 // next_offset "climbing": OpenZFS since 2026 (seen in be7657e3f2).
 //
-// The search carries a place in the tree (level, block, index) beside the offset. When the level below a match turns out
-// to have nothing, it climbs again and goes on behind that match, instead of giving up.
+// The search carries a place in the tree (level, block, index) beside the offset. When the level below a match turns
+// out to have nothing, it climbs again and goes on behind that match, instead of giving up.
 #include "model/variants/next_offset_block.h"
 #include "model/variants/next_offset_forms.h"
 
@@ -50,7 +50,10 @@ private:
         int64_t index = 0;
     };
 
-    static int64_t low_bits(uint64_t value, uint32_t bits) { return static_cast<int64_t>(value & ((1ull << bits) - 1)); }
+    static int64_t low_bits(uint64_t value, uint32_t bits)
+    {
+        return static_cast<int64_t>(value & ((1ull << bits) - 1));
+    }
 
     // Moves at.index to the first match of its block, and offset with it.
     static int search_level(dnode_t &dn, uint32_t flags, place_t &at, uint64_t blkfill, uint64_t txg, uint64_t &offset)

@@ -1,9 +1,10 @@
 // next_offset "narrowing": OpenZFS until 2025.
 //
-// Climb from minlvl until a level has a match, then go down through the first match of each level. The way down is never
-// taken back: a pointer whose fill promises something that the level below does not have ends the search with ESRCH.
-// Two forms: 2016 (81285582b9) steps from dnode to dnode in either direction, keeping what the offset has below a dnode's
-// size; 2017 (dbeb879699) steps forwards only, over dnodes of any size, and answers with a dnode's first byte.
+// Climb from minlvl until a level has a match, then go down through the first match of each level. The way down is
+// never taken back: a pointer whose fill promises something that the level below does not have ends the search with
+// ESRCH. Two forms: 2016 (81285582b9) steps from dnode to dnode in either direction, keeping what the offset has below
+// a dnode's size; 2017 (dbeb879699) steps forwards only, over dnodes of any size, and answers with a dnode's first
+// byte.
 #include "model/variants/next_offset_block.h"
 #include "model/variants/next_offset_forms.h"
 
@@ -41,7 +42,8 @@ public:
 
 private:
     // Moves offset to the first match in the block of that level that contains it, or past the block (ESRCH).
-    static int search_level(dnode_t &dn, uint32_t flags, uint64_t &offset, uint32_t level, uint64_t blkfill, uint64_t txg)
+    static int search_level(dnode_t &dn, uint32_t flags, uint64_t &offset, uint32_t level, uint64_t blkfill,
+                            uint64_t txg)
     {
         Probe probe{Fn::dnode_next_offset_level};
         ++dn.dn_objset->os_dmu.next_offset_level_calls[level];

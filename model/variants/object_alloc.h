@@ -8,7 +8,7 @@
 namespace dmu {
 
 class object_alloc_t {
-  public:
+public:
     virtual ~object_alloc_t() = default;
 
     // A number free on entry and taken for tx on return.
@@ -19,7 +19,7 @@ class object_alloc_t {
 
 // How a thread takes a number from its CPU's cursor (part of the allocator with a cursor per CPU).
 class percpu_cursor_t {
-  public:
+public:
     virtual ~percpu_cursor_t() = default;
 
     // The chunk ends before `slots` more are found at object.

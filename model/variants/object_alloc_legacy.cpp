@@ -1,8 +1,8 @@
 // object_alloc "legacy": OpenZFS before 68cbd56e18 (2016-06), seen in 81285582b9.
 //
-// Whenever the cursor has finished a level-1 block, the search begins at object 0, once per call. Everything that the open
-// txg has allocated since then looks free on disk and is tried, object by object, with os_obj_lock held: N allocations in
-// one txg cost O(N^2).
+// Whenever the cursor has finished a level-1 block, the search begins at object 0, once per call. Everything that the
+// open txg has allocated since then looks free on disk and is tried, object by object, with os_obj_lock held: N
+// allocations in one txg cost O(N^2).
 #include "model/variants/object_alloc_forms.h"
 #include "model/variants/object_alloc_one_cursor.h"
 

@@ -1,7 +1,7 @@
 // The allocators with one cursor: what they share is everything but where the search at a level-1 boundary begins.
 //
-// os_obj_lock is held from reading the cursor until the dnode is allocated. The cursor is the last number tried, so it is
-// the call after a level-1 block was finished that searches, and the first object of a stretch found is passed over.
+// os_obj_lock is held from reading the cursor until the dnode is allocated. The cursor is the last number tried, so it
+// is the call after a level-1 block was finished that searches, and the first object of a stretch found is passed over.
 // A number that turns out to be taken costs a hold and a search for the next one that is free on disk: of a block whose
 // objects are all allocated in memory only, each single one.
 #pragma once

@@ -1,9 +1,9 @@
 // object_alloc "per-cpu": OpenZFS 8199, dbeb879699 (2017-06).
 //
-// Each CPU draws object numbers from a chunk of its own. A chunk is a run of whole dnode blocks, so os_obj_lock is taken
-// once per chunk, and two CPUs share a dnode block's dbuf only when a thread is moved between reading its cursor and using
-// it. At a level-1 boundary the next chunk is searched for as before; a second time in one call, an empty dnode block is.
-// How the number is taken from the cursor is a choice of its own (percpu_cursor.cpp).
+// Each CPU draws object numbers from a chunk of its own. A chunk is a run of whole dnode blocks, so os_obj_lock is
+// taken once per chunk, and two CPUs share a dnode block's dbuf only when a thread is moved between reading its cursor
+// and using it. At a level-1 boundary the next chunk is searched for as before; a second time in one call, an empty
+// dnode block is. How the number is taken from the cursor is a choice of its own (percpu_cursor.cpp).
 #include "model/dmu_object.h"
 #include "model/dmu_state.h"
 #include "model/dmu_tx.h"

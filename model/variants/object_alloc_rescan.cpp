@@ -1,7 +1,7 @@
 // object_alloc "rescan": OpenZFS 68cbd56e18 (2016-06).
 //
-// The same cursor, but the search begins at object 0 only when enough dnodes have been freed since the last time, and at
-// most once a txg: where nothing is freed nothing is ever tried twice.
+// The same cursor, but the search begins at object 0 only when enough dnodes have been freed since the last time, and
+// at most once a txg: where nothing is freed nothing is ever tried twice.
 #include "model/variants/object_alloc_forms.h"
 #include "model/variants/object_alloc_one_cursor.h"
 

@@ -1,8 +1,8 @@
 // How a thread takes a number from its CPU's cursor.
 //
-// "swap" (dbeb879699, 2017): it uses the number it read, and moves the cursor when the number turned out good or bad. Two
-// threads of one CPU may read the same number, and what one of them allocates the other finds taken.
-// "add" (since 9631681b75, 2017): the cursor moves before the number is tried, so a thread that shares it gets the one after.
+// "swap" (dbeb879699, 2017): it uses the number it read, and moves the cursor when the number turned out good or bad.
+// Two threads of one CPU may read the same number, and what one of them allocates the other finds taken. "add" (since
+// 9631681b75, 2017): the cursor moves before the number is tried, so a thread that shares it gets the one after.
 #include "model/variants/object_alloc_forms.h"
 
 namespace dmu {

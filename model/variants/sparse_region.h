@@ -14,8 +14,8 @@ struct sparse_region_t {
     bool found;
     uint64_t object; // its first
 };
-// The first level-1 block, from object `start` on, that is at most a quarter full on disk. empty_block: the first level-0
-// block without any dnode instead.
+// The first level-1 block, from object `start` on, that is at most a quarter full on disk. empty_block: the first
+// level-0 block without any dnode instead.
 sparse_region_t sparse_region(objset_t &os, uint64_t start, bool empty_block);
 
 // One search from object 0 is due once enough dnodes have been freed (since 68cbd56e18): counted as they are synced,

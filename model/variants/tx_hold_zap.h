@@ -1,9 +1,9 @@
 // How dmu_tx_hold_zap asks the ZAP, and how a fat ZAP reaches its own blocks.
 //
-// A transaction that will change a directory holds its dnode, reads whatever the change may touch (so that an error shows
-// before anything is promised) and estimates what may be written. The code of 2016 asks through the functions that take
-// an object number, each of which looks the dnode up again; the commit after it shows the dnode it has; 2019 dropped the
-// estimate for a flat charge and keeps only the look-up.
+// A transaction that will change a directory holds its dnode, reads whatever the change may touch (so that an error
+// shows before anything is promised) and estimates what may be written. The code of 2016 asks through the functions
+// that take an object number, each of which looks the dnode up again; the commit after it shows the dnode it has; 2019
+// dropped the estimate for a flat charge and keeps only the look-up.
 #pragma once
 
 #include <cstdint>

@@ -17,7 +17,8 @@ class by_object final : public tx_hold_zap_estimate {
     }
     Result<> count_write(dnode_t &dn, const std::string_view *name, bool add, dmu_tx_hold_t &txh) const override
     {
-        return zap_count_write(*dn.dn_objset, dn.dn_object, name, add, txh.txh_space_towrite, txh.txh_space_tooverwrite);
+        return zap_count_write(*dn.dn_objset, dn.dn_object, name, add, txh.txh_space_towrite,
+                               txh.txh_space_tooverwrite);
     }
     Result<dmu_buf_hold_t> zap_block_hold(zap_t &zap, uint64_t blkid) const override
     {

@@ -1,6 +1,6 @@
-// OpenZFS 8bea98150 and 2bce8049c3 (2016). A new ZAP may take a header and a leaf. A microzap that nothing is added to is
-// its one block. Otherwise the name is looked up, to read what there is, and the ZAP counts what may be written; since
-// header, table and leaf can be far apart, three indirect blocks of each level come on top.
+// OpenZFS 8bea98150 and 2bce8049c3 (2016). A new ZAP may take a header and a leaf. A microzap that nothing is added to
+// is its one block. Otherwise the name is looked up, to read what there is, and the ZAP counts what may be written;
+// since header, table and leaf can be far apart, three indirect blocks of each level come on top.
 #include "model/variants/tx_hold_zap_estimate.h"
 
 #include "model/dsl_pool.h"

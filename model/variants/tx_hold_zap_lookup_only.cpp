@@ -2,8 +2,8 @@
 // seven blocks of a fat ZAP, so that much is charged and nothing counted; what remains is reading the blocks that the
 // change will need.
 #include "model/objset.h"
-#include "model/variants/zap_by_dnode.h"
 #include "model/variants/tx_hold_zap.h"
+#include "model/variants/zap_by_dnode.h"
 #include "model/variants/zap_variants.h"
 
 namespace dmu {

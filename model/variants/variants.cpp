@@ -49,12 +49,18 @@ constexpr choice_t<std::unique_ptr<const tx_hold_zap_t> (*)()> tx_hold_zaps[] = 
 constexpr choice_t<std::unique_ptr<const dnode_slots_t> (*)()> slot_forms[] = {
     {"type", make_dnode_slots_by_type, "a slot is judged by its dnode"},
     {"walk", make_dnode_slots_walk, "every earlier slot is looked at"},
-    {"handles", make_dnode_slots_by_handle, "a slot is judged by its handle"},
+};
+
+// Eras that judge a slot by its handle.
+constexpr choice_t<std::unique_ptr<const dnode_slots_t> (*)()> slot_retries[] = {
+    {"drop-once", make_dnode_slots_by_handle, "who is refused the slot waits without a hold on it"},
+    {"hold-again", make_dnode_slots_by_handle_hold_again, "who is refused takes the hold again before each try"},
 };
 
 constexpr choice_t<std::unique_ptr<const next_offset_variant_t> (*)()> next_offsets[] = {
     {"narrowing", make_next_offset_narrowing, "up until there is a match, then down"},
-    {"narrowing-aligned", make_next_offset_narrowing_aligned, "the same, forwards among dnodes, to a dnode's first byte"},
+    {"narrowing-aligned", make_next_offset_narrowing_aligned,
+     "the same, forwards among dnodes, to a dnode's first byte"},
     {"climbing", make_next_offset_climbing, "up again when the way down ends in nothing"},
 };
 
@@ -74,11 +80,11 @@ const era_t &known_era(const std::string &name)
     return *era;
 }
 
-const char *slots_form(const era_t &era, const code_config &code)
+std::unique_ptr<const dnode_slots_t> make_dnode_slots(const era_t &era, const code_config &code)
 {
     if (era.slots_by_handle && !code.walk_earlier_slots)
-        return "handles";
-    return code.walk_earlier_slots ? "walk" : "type";
+        return chosen(slot_retries, code.slot_retry).make();
+    return chosen(slot_forms, code.walk_earlier_slots ? "walk" : "type").make();
 }
 
 template <class Table>
@@ -93,8 +99,7 @@ void list(std::vector<choice_info> &all, const char *field, const Table &table)
 variants_t::variants_t(const code_config &code)
     : era(known_era(code.era)), object_alloc(chosen(object_allocs, code.object_alloc).make(code)),
       percpu_cursor(chosen(percpu_cursors, era.per_cpu_cursor).make()),
-      dbuf_hold(chosen(dbuf_holds, code.dbuf_hold).make()),
-      dnode_slots(chosen(slot_forms, slots_form(era, code)).make()),
+      dbuf_hold(chosen(dbuf_holds, code.dbuf_hold).make()), dnode_slots(make_dnode_slots(era, code)),
       next_offset(chosen(next_offsets, era.next_offset).make()),
       tx_hold_zap(chosen(tx_hold_zaps, code.tx_hold_zap).make()),
       zap_upgrade(code.rw_upgrade_can_succeed ? make_zap_upgrade_atomic() : make_zap_upgrade_refuse())
@@ -108,6 +113,7 @@ std::span<const choice_info> choices()
         list(list_of_all, "object_alloc", object_allocs);
         list(list_of_all, "tx_hold_zap", tx_hold_zaps);
         list(list_of_all, "dbuf_hold", dbuf_holds);
+        list(list_of_all, "slot_retry", slot_retries);
         return list_of_all;
     }();
     return all;

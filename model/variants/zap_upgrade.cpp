@@ -1,9 +1,10 @@
 // Three answers to the wish to become a writer.
 //
-// refuse: never, as in user space and in kernels whose lock cannot; the caller drops leaf and header and comes back by the
-// front door. atomic: if nobody else reads, without ever letting go. drop-and-retake: an emulation that gives the reader
-// lock up and waits for the writer's while the leaf is still held. That turns the order of the locks round (header before
-// leaf, everywhere else), and a second thread that has the header as writer and wants the leaf closes the ring.
+// refuse: never, as in user space and in kernels whose lock cannot; the caller drops leaf and header and comes back by
+// the front door. atomic: if nobody else reads, without ever letting go. drop-and-retake: an emulation that gives the
+// reader lock up and waits for the writer's while the leaf is still held. That turns the order of the locks round
+// (header before leaf, everywhere else), and a second thread that has the header as writer and wants the leaf closes
+// the ring.
 #include "model/variants/zap_upgrade.h"
 
 #include "model/variants/zap_variants.h"

@@ -1,8 +1,9 @@
 // adaptive-ttas: spin by reading until the lock looks free, then try; sleep if the owner does not run.
 //
-// When the owner leaves, its store takes the line from all readers, every reader fetches it back and all try: the one that
-// gets it needs two transfers (its reload and its upgrade), and each poller in the way costs one crowd step more. So a lock
-// between hands is slower the more CPUs want it. Whoever sleeps is woken at the next exit, and competes with everybody.
+// When the owner leaves, its store takes the line from all readers, every reader fetches it back and all try: the one
+// that gets it needs two transfers (its reload and its upgrade), and each poller in the way costs one crowd step more.
+// So a lock between hands is slower the more CPUs want it. Whoever sleeps is woken at the next exit, and competes with
+// everybody.
 #include "sim/lock_policy.h"
 
 namespace sim {

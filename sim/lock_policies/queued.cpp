@@ -1,8 +1,8 @@
 // queued: the mutex of Linux. Spinners stand in a queue, each on a line of its own, while the owner runs.
 //
-// Only the head of the queue looks at the lock, so a hand-over is two transfers whatever the crowd. A spinner whose owner
-// goes off its CPU sleeps in a list; leaving wakes the first of the list, which competes with the spinners and, when it
-// loses, sleeps again at the head of the list.
+// Only the head of the queue looks at the lock, so a hand-over is two transfers whatever the crowd. A spinner whose
+// owner goes off its CPU sleeps in a list; leaving wakes the first of the list, which competes with the spinners and,
+// when it loses, sleeps again at the head of the list.
 #include "sim/lock_policy.h"
 
 namespace sim {

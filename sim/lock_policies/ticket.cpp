@@ -1,7 +1,8 @@
 // ticket: draw a number, spin until it is called. Nobody sleeps, nobody overtakes.
 //
-// The served waiter needs one transfer for the word that all poll; on average half of the other waiters fetch it first. A
-// waiter that is called while it is not running holds everybody up: that is the nature of the lock, not of this model.
+// The served waiter needs one transfer for the word that all poll; on average half of the other waiters fetch it first.
+// A waiter that is called while it is not running holds everybody up: that is the nature of the lock, not of this
+// model.
 #include "sim/lock_policy.h"
 
 namespace sim {

@@ -1,14 +1,14 @@
 // What one operation of the kernel costs the host: instructions and nanoseconds.
 //
-// The work is the one that other simulators were measured with: every thread thinks for 1 to 2000 ns, enters one of L mutexes,
-// holds it for 100 ns, leaves. Variants put a rwlock, a condition variable or an atomic in the mutex's place.
+// The work is the one that other simulators were measured with: every thread thinks for 1 to 2000 ns, enters one of L
+// mutexes, holds it for 100 ns, leaves. Variants put a rwlock, a condition variable or an atomic in the mutex's place.
 //
 //   kernel_benchmark [mutex|rwlock|condvar|atomic] [T=16] [L=64] [N=1000000] [C=cpus] [profile=flat|...] [policy=...]
 //                    [record] [no-accounts] [wait-turn]
 //
-// L=0 gives each thread a mutex of its own. `record` listens to every hold and wait. `no-accounts` keeps no statistics of holds. `wait-turn` switches release ahead of
-// time off. Time is process CPU time; for instructions run it under `valgrind --tool=callgrind` twice, with N and 2N
-// operations, and divide the difference by N (README.md).
+// L=0 gives each thread a mutex of its own. `record` listens to every hold and wait. `no-accounts` keeps no statistics
+// of holds. `wait-turn` switches release ahead of time off. Time is process CPU time; for instructions run it under
+// `valgrind --tool=callgrind` twice, with N and 2N operations, and divide the difference by N (README.md).
 #include "sim/atomic.h"
 #include "sim/condvar.h"
 #include "sim/guard.h"
@@ -171,8 +171,10 @@ Work parse(int count, char **arguments)
         unsigned long long number = 0;
         char letter = 0;
         if (std::sscanf(word.c_str(), "%c=%llu", &letter, &number) == 2) {
-            (letter == 'T' ? work.threads : letter == 'L' ? work.locks : letter == 'C' ? work.cpus : work.operations) =
-                number;
+            (letter == 'T'   ? work.threads
+             : letter == 'L' ? work.locks
+             : letter == 'C' ? work.cpus
+                             : work.operations) = number;
         } else if (word.rfind("profile=", 0) == 0) {
             work.profile = word.substr(8);
         } else if (word.rfind("policy=", 0) == 0) {

@@ -23,7 +23,7 @@ Ran dmusim(const std::vector<std::string> &words, const How &how = {});
 
 // A folder of the test's own, removed at its end.
 class Folder {
-  public:
+public:
     Folder();
     ~Folder();
     std::string file(const std::string &name) const { return path_ + "/" + name; }
@@ -31,7 +31,7 @@ class Folder {
     std::vector<std::string> names() const;                                    // what is in it, sorted
     const std::string &path() const { return path_; }
 
-  private:
+private:
     std::string path_;
 };
 

@@ -70,7 +70,9 @@ TEST_CASE("the search trusts the fill count of the synced tree: change one, and 
         alloc_many(os, 5 * 4096);
         sync(spa);
         dnode_t &mdn = DMU_META_DNODE(os);
-        const auto first_sparse = [&] { return dnode_next_offset(mdn, DNODE_FIND_HOLE, 0, 2, 8, 0).offset >> DNODE_SHIFT; };
+        const auto first_sparse = [&] {
+            return dnode_next_offset(mdn, DNODE_FIND_HOLE, 0, 2, 8, 0).offset >> DNODE_SHIFT;
+        };
         // Objects 0 to 20,480 are in use: five full level-1 blocks, and a sixth with one object.
         CHECK(first_sparse() == 5 * 4096);
         blkptr_t &bp = l1_pointer(os, 2);

@@ -1,8 +1,8 @@
 // Random work of several threads against a plain set of integers.
 //
-// Threads allocate, free and claim; now and then one waits for a sync, after which the synced tree must hold exactly the
-// objects in use and every fill count must equal a recount of the blocks below. Between rounds everything in memory is
-// thrown away and read back.
+// Threads allocate, free and claim; now and then one waits for a sync, after which the synced tree must hold exactly
+// the objects in use and every fill count must equal a recount of the blocks below. Between rounds everything in memory
+// is thrown away and read back.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -128,8 +128,7 @@ void run_rounds(const char *era, uint64_t seed, uint64_t operations)
             kcondvar_t done;
             for (uint64_t t = 0; t < threads; ++t)
                 simulator.spawn("worker", {}, [&, t] {
-                    random_work(world, simulator.random("worker", round * threads + t),
-                                operations / threads / rounds);
+                    random_work(world, simulator.random("worker", round * threads + t), operations / threads / rounds);
                     auto held = mutex_enter(lock);
                     --running;
                     cv_broadcast(done);

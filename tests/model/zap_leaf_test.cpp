@@ -113,7 +113,9 @@ TEST_CASE("entries of one hash take the smallest free cd, also after removals")
     const Kernel kernel;
     Leaf leaf;
     const std::string a = "xf3279c509e52c", b = "x115492e95e1657", c = "x22da463260371b";
-    const auto cd_of = [&](const std::string &name) { return leaf.block.lookup(name, zap_hash_bytes(salt, name))->zeh_cd; };
+    const auto cd_of = [&](const std::string &name) {
+        return leaf.block.lookup(name, zap_hash_bytes(salt, name))->zeh_cd;
+    };
     for (const std::string &name : {a, b, c})
         REQUIRE(leaf.add(name, 1) == 0);
     CHECK(cd_of(a) == 0);

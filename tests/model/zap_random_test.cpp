@@ -1,7 +1,8 @@
 // Random work on ZAPs beside a plain std::map: both must say the same, always, and after every sync so must the disk.
 //
-// Names come from a small set, so that they meet again, and some share all 28 bits of their hash. Values have one integer or
-// several, so that microzaps become fat in the middle. Between the operations: syncs, evictions, the objset opened anew.
+// Names come from a small set, so that they meet again, and some share all 28 bits of their hash. Values have one
+// integer or several, so that microzaps become fat in the middle. Between the operations: syncs, evictions, the objset
+// opened anew.
 #include "tests/model/pool_fixture.h"
 #include "tests/model/zap_disk_check.h"
 
@@ -26,9 +27,9 @@ using Value = std::vector<uint64_t>;
 using Model = std::map<std::string, Value>;
 
 // Four sets of names with equal hashes for salt 1.
-constexpr const char *colliding[] = {"xf3279c509e52c",   "x115492e95e1657", "x22da463260371b", "xf2deea13545f2",
-                                     "x148abf547ebc45",  "x1758dac686a471", "x4aea405345a21",  "x839f4a4b66ae2",
-                                     "x1d164c4941454d",  "xc2a4cc0b5399b",  "xd346be00cc8b3",  "x10f123f21e8e64"};
+constexpr const char *colliding[] = {"xf3279c509e52c",  "x115492e95e1657", "x22da463260371b", "xf2deea13545f2",
+                                     "x148abf547ebc45", "x1758dac686a471", "x4aea405345a21",  "x839f4a4b66ae2",
+                                     "x1d164c4941454d", "xc2a4cc0b5399b",  "xd346be00cc8b3",  "x10f123f21e8e64"};
 
 class RandomZap {
 public:

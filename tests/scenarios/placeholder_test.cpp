@@ -8,7 +8,7 @@ using namespace scenarios;
 namespace {
 
 class Fixed : public Placeholders {
-  public:
+public:
     uint64_t thread() override { return 3; }
     uint64_t round() override { return 17; }
     uint64_t group_number() override { return 204027; }

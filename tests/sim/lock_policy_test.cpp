@@ -1,7 +1,7 @@
 // Each policy at the exact picosecond, worked out by hand, and its collapse under a crowd against its formula.
 //
-// The machine is `uniform`: an owned access takes 10 ns, a load 1, a transfer 100; going to sleep, waking and changing threads
-// 1000 each, an idle CPU 2000 to take a thread. Here each poller in the way costs 20, and a pause lasts 60.
+// The machine is `uniform`: an owned access takes 10 ns, a load 1, a transfer 100; going to sleep, waking and changing
+// threads 1000 each, an idle CPU 2000 to take a thread. Here each poller in the way costs 20, and a pause lasts 60.
 #include "sim/guard.h"
 #include "sim/rwlock.h"
 #include "tests/sim/kernel_fixture.h"
@@ -88,8 +88,8 @@ TEST_CASE("a thread alone with a mutex never spins")
 
 TEST_CASE("two threads on one mutex: the second has it when the first has left, and the hand-over of the policy later")
 {
-    // The first has it at 10 and until 1010. It leaves by an owned access, so it is free at 1020; with adaptive-backoff by
-    // a store, so at 1011. The second came at 500 and spins, one waiter.
+    // The first has it at 10 and until 1010. It leaves by an owned access, so it is free at 1020; with adaptive-backoff
+    // by a store, so at 1011. The second came at 500 and spins, one waiter.
     const std::vector<int64_t> think = {0, 500};
     const Outcome ttas = one_round(crowded(2, "adaptive-ttas"), think);
     CHECK(ttas.had_ns[1] == 1020 + 2 * 100 + 20 * 1);
@@ -104,9 +104,9 @@ TEST_CASE("two threads on one mutex: the second has it when the first has left, 
 
 TEST_CASE("three threads on two CPUs: the third gets the first one's CPU, and then the mutex")
 {
-    // The first ends at 1020 (adaptive-backoff: 1011); CPU 0 changes to the third, which starts 1000 later and finds the
-    // second in the mutex. The second came at 500, has it as above, keeps it for 1000 and leaves; the third is then the
-    // only waiter. Its wait begins at 2020 (2011).
+    // The first ends at 1020 (adaptive-backoff: 1011); CPU 0 changes to the third, which starts 1000 later and finds
+    // the second in the mutex. The second came at 500, has it as above, keeps it for 1000 and leaves; the third is then
+    // the only waiter. Its wait begins at 2020 (2011).
     const std::vector<int64_t> think = {0, 500, 0};
     const Outcome ttas = one_round(crowded(2, "adaptive-ttas"), think);
     CHECK(ttas.had_ns[2] == (1240 + 1000 + 10) + 200 + 20);
@@ -129,8 +129,8 @@ TEST_CASE("three threads on two CPUs: the third gets the first one's CPU, and th
 TEST_CASE("a waiter spins while the owner runs, and sleeps when it does not")
 {
     // The owner has the mutex at 10, begins to sleep at 1010 (after paying for it) until 10010, runs again at
-    // 10010 + 2000 + 1000 = 13010 and leaves at 13020. The waiter came at 500, spun until 1010, paid for going to sleep until
-    // 2010. It is ready at 13020 and runs at 16020: free, so its wait is over; the line takes 100 to come.
+    // 10010 + 2000 + 1000 = 13010 and leaves at 13020. The waiter came at 500, spun until 1010, paid for going to sleep
+    // until 2010. It is ready at 13020 and runs at 16020: free, so its wait is over; the line takes 100 to come.
     for (const char *policy : {"adaptive-ttas", "queued"}) {
         Simulator simulator(crowded(2, policy), sim_test::tables, 1);
         Mutex mutex(0);
@@ -166,8 +166,7 @@ TEST_CASE("under a crowd a polled lock slows down as its formula says, and a que
         CHECK(hand_over_ps(crowded(threads, "adaptive-ttas"), threads) == (100 + 10 + 200 + 20 * n) * 1000);
         CHECK(hand_over_ps(crowded(threads, "ticket"), threads) == (100 + 10 + 100) * 1000 + 20'000 * n / 2);
         CHECK(hand_over_ps(crowded(threads, "queued"), threads) == (100 + 10 + 200) * 1000);
-        CHECK(hand_over_ps(crowded(threads, "adaptive-backoff"), threads) ==
-              (100 + 1 + 200) * 1000 + 60'000 / (n + 1));
+        CHECK(hand_over_ps(crowded(threads, "adaptive-backoff"), threads) == (100 + 1 + 200) * 1000 + 60'000 / (n + 1));
     }
 }
 

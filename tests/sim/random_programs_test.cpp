@@ -1,8 +1,8 @@
 // Random lock programs, each run with and without release ahead of time: every number that comes out is equal.
 //
 // A program is a seed. Its machine, its threads and what they do are drawn from it: nested mutexes in a fixed order,
-// rwlocks with upgrades and downgrades, condition variables with and without a limit, atomics, peeks, sleeps, more threads
-// than CPUs, slices short enough to preempt owners, every policy.
+// rwlocks with upgrades and downgrades, condition variables with and without a limit, atomics, peeks, sleeps, more
+// threads than CPUs, slices short enough to preempt owners, every policy.
 #include "sim/atomic.h"
 #include "sim/condvar.h"
 #include "sim/guard.h"
@@ -202,9 +202,9 @@ std::string outcome(uint64_t seed, bool release_ahead, Observer *observer = null
     for (const auto &cpu : m.cpus)
         text << cpu.busy_ps << ' ' << cpu.idle_ps << ' ' << cpu.switch_ps << '\n';
     for (size_t i = 0; i < m.locks.waits.size(); ++i)
-        text << m.locks.counts[i].acquisitions << ' ' << m.locks.counts[i].owner_changes << ' '
-             << m.holds[i].total() << ' ' << m.holds[i].max() << ' ' << m.locks.waits[i].contended << ' '
-             << m.locks.waits[i].wait.total() << ' ' << m.locks.waits[i].spin_ps << '\n';
+        text << m.locks.counts[i].acquisitions << ' ' << m.locks.counts[i].owner_changes << ' ' << m.holds[i].total()
+             << ' ' << m.holds[i].max() << ' ' << m.locks.waits[i].contended << ' ' << m.locks.waits[i].wait.total()
+             << ' ' << m.locks.waits[i].spin_ps << '\n';
     for (const uint64_t ps : m.locks.waiter_ps)
         text << ps << ' ';
     for (const uint64_t ps : m.locks.holder_ps)

@@ -30,8 +30,8 @@ TEST_CASE("a probe charges its function and builds the call tree")
 
 TEST_CASE("a thread that comes second waits until the first leaves, and two line transfers more")
 {
-    // CPU 0 takes the lock at 0 (10), holds it for 1000, leaves (10): free at 1020. CPU 1 came at 500, spins, and has it
-    // after 2 * 100 + 0 * 1 = 200: at 1220.
+    // CPU 0 takes the lock at 0 (10), holds it for 1000, leaves (10): free at 1020. CPU 1 came at 500, spins, and has
+    // it after 2 * 100 + 0 * 1 = 200: at 1220.
     Simulator simulator(uniform(2), tables, 1);
     Mutex mutex(0);
     Time second{};

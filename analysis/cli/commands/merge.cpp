@@ -17,7 +17,7 @@ using analysis::Json;
 constexpr size_t missing_shown = 20;
 
 class Merge {
-  public:
+public:
     void read(const std::string &file)
     {
         std::string text = scenarios::read_text(file); // a folder, a missing file: told as everywhere
@@ -47,7 +47,7 @@ class Merge {
                              " points are missing: " + missing + (count > missing_shown ? ", ..." : ""));
     }
 
-  private:
+private:
     void add(const std::string &file, size_t number, std::string line)
     {
         auto bad = [&](const std::string &what) {

@@ -91,7 +91,7 @@ std::vector<size_t> read_shard(const Arguments &arguments, size_t points)
 }
 
 class Sweep {
-  public:
+public:
     explicit Sweep(const Arguments &arguments)
         : arguments_(arguments), common_(arguments.common), scenario_(arguments.words[0]), grid_(read_grid(arguments)),
           metrics_(arguments.list("metric")), points_to_run_(read_shard(arguments, grid_.size()))
@@ -120,7 +120,7 @@ class Sweep {
         return status_;
     }
 
-  private:
+private:
     int list_points()
     {
         Output output(common_.output);
