@@ -206,7 +206,9 @@ Json txgs(const RunResult &result)
                         {"sync_ns", nanoseconds(row.sync_ps)},
                         {"dirty_bytes", row.dirty_bytes},
                         {"allocated", row.allocated},
-                        {"freed", row.freed}});
+                        {"freed", row.freed},
+                        {"allocated_when_sync_began", row.allocated_when_sync_began},
+                        {"allocated_when_synced", row.allocated_when_synced}});
     return list;
 }
 

@@ -177,8 +177,11 @@ void dnode_allocate(dnode_t &dn, const dnode_spec &spec, dmu_tx_t &tx)
     dn.dn_free_txg = 0;
     dn.dn_allocated_txg = tx.tx_txg;
     ++os.stats.dnode_allocate;
-    if (!DMU_OBJECT_IS_SPECIAL(dn.dn_object))
-        ++txg_row(*os.os_spa.spa_dsl_pool, tx.tx_txg).allocated;
+    if (!DMU_OBJECT_IS_SPECIAL(dn.dn_object)) {
+        dsl_pool_t &dp = *os.os_spa.spa_dsl_pool;
+        ++txg_row(dp, tx.tx_txg).allocated;
+        ++dp.dp_tx.tx_allocated;
+    }
 
     dnode_setdirty(dn, tx);
     dn.dn_next_indblkshift[slot] = dn.dn_indblkshift;

@@ -159,6 +159,9 @@ private:
 // slots is the room wanted with DNODE_MUST_BE_FREE (1 here), 0 otherwise.
 Result<dnode_hold_t> dnode_hold_impl(objset_t &os, uint64_t object, uint32_t flag, uint32_t slots);
 Result<dnode_hold_t> dnode_hold(objset_t &os, uint64_t object); // DNODE_MUST_BE_ALLOCATED
+// The same by a thread that, its block in hand, waits for an instant before it goes to the slot: how an experiment brings
+// several threads there together, which db_mtx otherwise lets pass one at a time.
+Result<dnode_hold_t> dnode_hold_in_step(objset_t &os, uint64_t object, hrtime_t instant);
 // False when nobody holds it.
 bool dnode_add_ref(dnode_t &dn);
 // REQUIRES: dn_mtx held; it is not afterwards.

@@ -27,9 +27,9 @@ dnode_children_t &children_of(objset_t &os, dmu_buf_impl_t &db)
     return *children;
 }
 
-} // namespace
-
-Result<dnode_hold_t> dnode_hold_impl(objset_t &os, uint64_t object, uint32_t flag, uint32_t slots)
+// at_slot runs when the block is in hand and the slot is not yet touched.
+template <class AtSlot>
+Result<dnode_hold_t> hold_through_block(objset_t &os, uint64_t object, uint32_t flag, uint32_t slots, AtSlot &&at_slot)
 {
     Probe probe{Fn::dnode_hold_impl};
     VERIFY((flag & DNODE_MUST_BE_ALLOCATED) == 0 || slots == 0);
@@ -52,7 +52,21 @@ Result<dnode_hold_t> dnode_hold_impl(objset_t &os, uint64_t object, uint32_t fla
         return SET_ERROR(read.error());
     }
     dnode_children_t &children = children_of(os, *db);
+    at_slot();
     return os.os_dmu.variants.dnode_slots->hold_slot(os, object, *db, children, flag, slots);
+}
+
+} // namespace
+
+Result<dnode_hold_t> dnode_hold_impl(objset_t &os, uint64_t object, uint32_t flag, uint32_t slots)
+{
+    return hold_through_block(os, object, flag, slots, [] {});
+}
+
+Result<dnode_hold_t> dnode_hold_in_step(objset_t &os, uint64_t object, hrtime_t instant)
+{
+    return hold_through_block(os, object, DNODE_MUST_BE_ALLOCATED, 0,
+                              [instant] { sim::sleep_until(instant, WaitKind::other); });
 }
 
 Result<dnode_hold_t> dnode_hold(objset_t &os, uint64_t object)

@@ -327,9 +327,11 @@ void txg_sync_thread(dsl_pool_t &dp)
 
         txg_row_t &row = txg_row(dp, txg);
         row.sync_began = gethrtime();
+        row.allocated_when_sync_began = tx.tx_allocated;
         deadline = row.sync_began + timeout;
         spa_sync(*dp.dp_spa, txg);
         row.synced = gethrtime();
+        row.allocated_when_synced = tx.tx_allocated;
 
         held = mutex_enter(tx.tx_sync_lock);
         tx.tx_synced_txg = txg;

@@ -48,6 +48,8 @@ struct txg_row_t {
     uint64_t nwritten = 0;  // bytes sent to the disk
     uint64_t allocated = 0; // objects
     uint64_t freed = 0;
+    uint64_t allocated_when_sync_began = 0; // tx_allocated at those instants: how far allocation had come
+    uint64_t allocated_when_synced = 0;
 };
 
 struct tx_state_t {
@@ -76,6 +78,7 @@ struct tx_state_t {
     per_txg<txg_row_t> tx_row;
     bool tx_keep_rows = false;
     std::vector<txg_row_t> tx_rows;
+    uint64_t tx_allocated = 0; // objects, in all txgs since the pool was made
 };
 
 // A transaction's membership of a group.

@@ -159,7 +159,11 @@ std::vector<Operation> object_operations()
     list.push_back(operation("export_import", "Exports the pool and imports it again.", {}, export_import));
     list.push_back(operation("evict", "Throws away every dbuf that nobody uses.", {}, evict));
     list.push_back(operation("hold", "Holds the dnode of each object and lets it go again.",
-                             {required(objects_field("Object numbers."))}, hold));
+                             {required(objects_field("Object numbers.")),
+                              number("slot_at", &Step::slot_at_ns, {Unit::duration, 0, longest_ns},
+                                     "Each hold, its block in hand, waits for this time since the start before it "
+                                     "touches the slot: brings threads there together.")},
+                             hold));
     list.push_back(
         operation("hold_tx", "Joins the open txg and stays, so that it cannot be synced.", {held_name()}, hold_tx));
     list.push_back(operation("quiesce", "Asks for the open txg to be synced; goes on as soon as the next one is open.",

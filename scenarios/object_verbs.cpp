@@ -246,7 +246,13 @@ void object_verbs::release_tx(Worker &worker, const Step &step)
 void object_verbs::hold(Worker &worker, const Step &step)
 {
     for_each_object(worker, step, [&](uint64_t object) {
-        worker.operate(step, [&] { return dmu::dnode_hold(worker.world().objset(), object).error(); });
+        World &world = worker.world();
+        worker.operate(step, [&] {
+            if (step.slot_at_ns == 0)
+                return dmu::dnode_hold(world.objset(), object).error();
+            const sim::Time instant = world.measured_from() + sim::nanoseconds(static_cast<int64_t>(step.slot_at_ns));
+            return dmu::dnode_hold_in_step(world.objset(), object, instant).error();
+        });
     });
 }
 

@@ -147,6 +147,8 @@ struct TxgRow {
     uint64_t dirty_bytes = 0;
     uint64_t allocated = 0; // objects
     uint64_t freed = 0;
+    uint64_t allocated_when_sync_began = 0; // objects, in all txgs since the pool was made, setup included
+    uint64_t allocated_when_synced = 0;
 };
 
 struct Series {

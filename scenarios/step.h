@@ -68,6 +68,7 @@ struct Step {
     std::vector<std::string> flags;
     Quantity offset;
     uint64_t minlvl = 0, blkfill = 0, txg = 0;
+    uint64_t slot_at_ns = 0; // since the beginning of the measured part; 0: no waiting
     Template name;
     bool wait = true;
     Template dir, to_dir, new_name;

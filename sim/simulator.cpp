@@ -210,7 +210,7 @@ End Simulator::run()
             hot.key = scheduler_->stop_key();
             end_ = {Ending::stopped, "the time set for the end has come", {}};
         } else {
-            end_ = {Ending::deadlock, stuck_text(), {}};
+            end_ = {Ending::deadlock, stuck_text("deadlock: no thread can run, and no timer will change that"), {}};
         }
     }
     end_.at = now();
@@ -286,7 +286,7 @@ void Simulator::check_progress()
                                    " scheduling decisions: threads are busy, and none gets anywhere");
     else if (patience_.ps > 0 && now() - last_progress_ > patience_)
         stop(Ending::livelock, "no step of the workload was completed in " + std::to_string(patience_.ns()) +
-                                   " ns of simulated time\n" + stuck_text());
+                                   " ns of simulated time\n" + stuck_text("what each thread is at:"));
 }
 
 void Simulator::invariant_breaks()

@@ -155,7 +155,7 @@ private:
     std::string lock_name(const LockBase &lock) const;
     std::string waiting_text(const Thread &thread) const;
     std::string ring_text(const Thread &thread) const;
-    std::string stuck_text() const;
+    std::string stuck_text(const char *otherwise) const; // a ring if there is one, else every thread under that heading
     std::string place_text() const;
     std::string path_text(const CallNode *node) const;
     void take_measurements();

@@ -100,7 +100,7 @@ std::string Simulator::waiting_text(const Thread &thread) const
         if (const Thread *whom = waits_for_thread(thread))
             text += ", which depends on thread " + whom->name;
     } else if (thread.waits_on != nullptr) {
-        text += " in " + path_text(node) + "\n    waits on a condition variable that nobody signals (" +
+        text += " in " + path_text(node) + "\n    waits on a condition variable (" +
                 part_names[static_cast<size_t>(thread.sleep_part)] + ")";
     } else {
         text += " in " + path_text(node);
@@ -119,7 +119,7 @@ std::string Simulator::ring_text(const Thread &thread) const
     return text;
 }
 
-std::string Simulator::stuck_text() const
+std::string Simulator::stuck_text(const char *otherwise) const
 {
     // A ring among the waiting threads says most; else all of them are told, up to a screenful.
     for (const std::unique_ptr<Thread> &thread : threads_) {
@@ -131,7 +131,7 @@ std::string Simulator::stuck_text() const
         }
     }
     constexpr size_t screenful = 40;
-    std::string text = "deadlock: no thread can run, and no timer will change that\n";
+    std::string text = std::string(otherwise) + "\n";
     size_t told = 0;
     for (const std::unique_ptr<Thread> &thread : threads_) {
         if (thread->where == Where::finished)

@@ -22,28 +22,15 @@ bool check_slot_free(dnode_handle_t &dnh)
     return dn->dn_type == DMU_OT_NONE && dn->dn_holds.peek() == 0;
 }
 
-// Takes the handle's lock exclusively, trying until it is had, and counts the refusals. REQUIRES: no hold of one's own.
-using enter_t = void (*)(dnode_handle_t &dnh, uint64_t &retries);
-
-void enter_dropped_once(dnode_handle_t &dnh, uint64_t &retries)
-{
-    for (; !zrl_tryenter(dnh.dnh_zrlock); ++retries)
-        kpreempt();
-}
-
-// The code before the cure: whoever is refused begins anew, which takes the shared hold again before the next try. The
-// more threads try, the seldomer is there an instant without any hold, and only then can one of them get in.
-void enter_holding_again(dnode_handle_t &dnh, uint64_t &retries)
-{
-    for (; !zrl_tryenter(dnh.dnh_zrlock); ++retries) {
-        zrl_add(dnh.dnh_zrlock);
-        zrl_remove(dnh.dnh_zrlock);
-    }
-}
+// How a thread that was refused the handle goes on.
+enum class retry_t {
+    DROP_ONCE,  // without a hold it tries, yields, tries again
+    HOLD_AGAIN, // it begins anew and takes a shared hold before each try: the code before the cure
+};
 
 class slots_by_handle_t final : public dnode_slots_t {
 public:
-    explicit slots_by_handle_t(enter_t enter) : enter_(enter) {}
+    explicit slots_by_handle_t(retry_t retry) : retry_(retry) {}
 
     void fill(dnode_children_t &children, const dmu_buf_impl_t &db) const override
     {
@@ -69,18 +56,24 @@ public:
 private:
     Result<dnode_hold_t> hold_allocated(objset_t &os, uint64_t object, dmu_buf_impl_t &db, dnode_handle_t &dnh) const
     {
-        zrl_add(dnh.dnh_zrlock);
-        dnode_t *dn = dnh.dnh_dnode;
         bool exclusive = false;
-        if (dn == nullptr) {
+        dnode_t *dn = nullptr;
+        for (;;) {
+            zrl_add(dnh.dnh_zrlock);
+            dn = dnh.dnh_dnode;
+            if (dn != nullptr)
+                break;
             const dn_slot_t slot = dnh.dnh_slot;
             zrl_remove(dnh.dnh_zrlock);
             if (slot != dn_slot_t::ALLOCATED) {
                 ++os.stats.dnode_hold_alloc_misses;
                 return SET_ERROR(slot == dn_slot_t::INTERIOR ? EEXIST : ENOENT);
             }
-            enter_(dnh, os.stats.dnode_hold_alloc_lock_retry);
-            exclusive = true;
+            exclusive = enter(dnh, os.stats.dnode_hold_alloc_lock_retry);
+            if (exclusive)
+                break;
+        }
+        if (exclusive) {
             dn = dnh.dnh_dnode;
             if (dn != nullptr)
                 ++os.stats.dnode_hold_alloc_lock_misses;
@@ -103,14 +96,15 @@ private:
 
     Result<dnode_hold_t> hold_free(objset_t &os, uint64_t object, dmu_buf_impl_t &db, dnode_handle_t &dnh) const
     {
-        zrl_add(dnh.dnh_zrlock);
-        const bool looks_free = check_slot_free(dnh);
-        zrl_remove(dnh.dnh_zrlock);
-        if (!looks_free) {
-            ++os.stats.dnode_hold_free_misses;
-            return SET_ERROR(ENOSPC);
-        }
-        enter_(dnh, os.stats.dnode_hold_free_lock_retry);
+        do {
+            zrl_add(dnh.dnh_zrlock);
+            const bool looks_free = check_slot_free(dnh);
+            zrl_remove(dnh.dnh_zrlock);
+            if (!looks_free) {
+                ++os.stats.dnode_hold_free_misses;
+                return SET_ERROR(ENOSPC);
+            }
+        } while (!enter(dnh, os.stats.dnode_hold_free_lock_retry));
         if (!check_slot_free(dnh)) {
             ++os.stats.dnode_hold_free_lock_misses;
             zrl_exit(dnh.dnh_zrlock);
@@ -133,6 +127,18 @@ private:
         return held;
     }
 
+    // Takes the handle's lock exclusively. REQUIRES: no hold of one's own. False: refused, and the caller begins anew.
+    bool enter(dnode_handle_t &dnh, uint64_t &retries) const
+    {
+        while (!zrl_tryenter(dnh.dnh_zrlock)) {
+            ++retries;
+            if (retry_ == retry_t::HOLD_AGAIN)
+                return false;
+            kpreempt();
+        }
+        return true;
+    }
+
     static void leave(dnode_handle_t &dnh, bool exclusive)
     {
         if (exclusive)
@@ -141,19 +147,19 @@ private:
             zrl_remove(dnh.dnh_zrlock);
     }
 
-    const enter_t enter_;
+    const retry_t retry_;
 };
 
 } // namespace
 
 std::unique_ptr<const dnode_slots_t> make_dnode_slots_by_handle()
 {
-    return std::make_unique<slots_by_handle_t>(enter_dropped_once);
+    return std::make_unique<slots_by_handle_t>(retry_t::DROP_ONCE);
 }
 
 std::unique_ptr<const dnode_slots_t> make_dnode_slots_by_handle_hold_again()
 {
-    return std::make_unique<slots_by_handle_t>(enter_holding_again);
+    return std::make_unique<slots_by_handle_t>(retry_t::HOLD_AGAIN);
 }
 
 } // namespace dmu
