@@ -36,6 +36,10 @@ char *map(size_t bytes)
     if (mapped == MAP_FAILED)
         throw LimitReached("no memory for the stack of another simulated thread (mmap of " + std::to_string(bytes) +
                            " bytes failed)");
+#ifdef SIM_ASAN
+    // What lay here before, the stacks of an earlier run, may have left frames that never returned.
+    __asan_unpoison_memory_region(mapped, bytes);
+#endif
     return static_cast<char *>(mapped);
 }
 
