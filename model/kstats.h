@@ -44,6 +44,7 @@ namespace dmu {
     X(rescans, "of those, begun at object 0")                                                                          \
     X(visits, "numbers tried and found taken")                                                                         \
     X(chunks, "chunks handed out")                                                                                     \
+    X(migrations, "allocations that ended on another CPU than the one whose cursor gave the number")                    \
     X(shared_blocks, "allocations in a dnode block that another CPU allocated in last")
 
 #define DMU_TX_STATS(X)                                                                                                \

@@ -79,9 +79,10 @@ void dmu_objset_evict_dbufs(objset_t &os)
     Probe probe{Fn::dmu_objset_evict_dbufs};
     {
         auto held = mutex_enter(os.os_lock);
-        // A dnode that nobody holds has no dbufs. The one in hand is held, so it keeps its place in the list.
+        // A dnode that nobody holds, or that is free, has no dbufs. The one in hand is held, so it keeps its place in
+        // the list.
         for (dnode_t *dn = os.os_dnodes.head(); dn != nullptr;) {
-            if (!dnode_add_ref(*dn)) {
+            if (dn->dn_type == DMU_OT_NONE || !dnode_add_ref(*dn)) {
                 dn = os.os_dnodes.next(dn);
                 continue;
             }

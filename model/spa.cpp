@@ -74,6 +74,13 @@ void spa_t::spa_stop()
     dp.dp_vdev.stop();
 }
 
+void spa_t::spa_close()
+{
+    spa_disown_objset();
+    arc_flush(*spa_dmu);
+    VERIFY3(spa_dmu->dbuf_stats.hash_elements, ==, 0u);
+}
+
 objset_t &spa_t::spa_reopen_objset()
 {
     dsl_pool_t &dp = *spa_dsl_pool;

@@ -67,6 +67,8 @@ uint64_t World::counter(const std::string &name) const
 
 std::map<std::string, uint64_t> World::kstats() const
 {
+    if (!kstats_at_end_.empty())
+        return kstats_at_end_;
     std::map<std::string, uint64_t> all = closed_kstats_;
     const auto add = [&](const char *name, uint64_t value) { all[name] += value; };
     if (spa_ == nullptr) // the run ended before there was a pool

@@ -76,6 +76,7 @@ void operate(World &world, RunResult &result)
     world.stop();
     check_pool(world);
     check_counters(world);
+    world.close();
 }
 
 } // namespace

@@ -217,6 +217,12 @@ void World::stop()
     spa_->spa_stop();
 }
 
+void World::close()
+{
+    kstats_at_end_ = kstats();
+    spa_->spa_close();
+}
+
 // ---- Worker ----
 
 Worker::Worker(World &world, GroupState &group, uint64_t index, sim::Random random)

@@ -82,6 +82,7 @@ public:
     void start_workload();
     void wait_for_workload();
     void stop(); // the pool
+    void close(); // after stop and the checks: everything in memory goes, and nothing may be left
 
     // ---- what operations keep ----
     LiveObjects live;
@@ -133,6 +134,7 @@ private:
     std::map<std::string, std::unique_ptr<Barrier>> barriers_;
     std::map<std::string, uint64_t> closed_kstats_;
     std::map<std::string, uint64_t> kstats_before_;
+    std::map<std::string, uint64_t> kstats_at_end_; // taken when the pool closes, which counts for nothing
     const RunOptions &options_;
     const bool record_objects_;
     const bool record_series_;

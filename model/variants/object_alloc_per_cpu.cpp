@@ -23,7 +23,8 @@ public:
     {
         const percpu_cursor_t &how = *os.os_dmu.variants.percpu_cursor;
         const uint64_t chunk = std::clamp<uint64_t>(chunk_objects_, DNODES_PER_BLOCK, objects_per_l1(os));
-        atomic_uint64_t &cursor = os.os_obj_next_percpu[cpu_seqid() % os.os_obj_next_percpu.size()];
+        const uint32_t cpu = cpu_seqid();
+        atomic_uint64_t &cursor = os.os_obj_next_percpu[cpu % os.os_obj_next_percpu.size()];
         bool searched = false;
 
         uint64_t object = cursor.load();
@@ -41,7 +42,7 @@ public:
                     dmu_tx_add_new_object(tx, dn);
                     hold->rele();
                     how.taken(cursor, object, spec.slots);
-                    note_block(os, object);
+                    note_block(os, object, cpu);
                     return object;
                 }
                 writer.exit();
@@ -82,9 +83,12 @@ private:
         return object;
     }
 
-    // Two CPUs in one dnode block: what chunks are there to prevent.
-    static void note_block(objset_t &os, uint64_t object)
+    // Two CPUs in one dnode block: what chunks are there to prevent. It takes a thread that is no longer where it took
+    // its number.
+    static void note_block(objset_t &os, uint64_t object, uint32_t cursor_cpu)
     {
+        if (cpu_seqid() != cursor_cpu)
+            ++os.allocator.migrations;
         dnode_block_user_t &last = os.last_block_user[object / DNODES_PER_BLOCK % os.last_block_user.size()];
         const dnode_block_user_t now{object / DNODES_PER_BLOCK, cpu_seqid()};
         if (last.block == now.block && last.cpu != now.cpu)

@@ -1,8 +1,8 @@
 // Random work of several threads against a plain set of integers.
 //
-// Threads allocate, free and claim; now and then one waits for a sync, after which the synced tree must hold exactly
-// the objects in use and every fill count must equal a recount of the blocks below. Between rounds everything in memory
-// is thrown away and read back.
+// Threads allocate, free and claim; now and then one throws away every dbuf that nobody uses, or waits for a sync,
+// after which every fill count must equal a recount of the blocks below. Between rounds the synced tree must hold
+// exactly the objects in use, and everything in memory is thrown away and read back.
 #include <doctest/doctest.h>
 
 #include <set>
@@ -22,17 +22,24 @@ struct world_t {
     spa_t &spa;
     std::set<uint64_t> in_use;
     std::set<uint64_t> busy; // being freed or claimed by somebody
+    uint64_t recounts = 0;   // of the synced tree, while the threads worked
 };
 
-void check_tree(world_t &world)
+// Returns the objects in use on disk.
+uint64_t check_fills(const objset_t &os)
 {
-    objset_t &os = world.spa.objset();
     const meta_dnode_report_t read = meta_dnode_report(os);
     const meta_dnode_report_t counted = meta_dnode_report(os, true);
     CHECK(read.level0 == counted.level0);
     for (size_t level = 0; level < read.levels.size(); ++level)
         CHECK(read.levels[level].fills == counted.levels[level].fills);
-    CHECK(read.used_objects == world.in_use.size());
+    return read.used_objects;
+}
+
+void check_tree(world_t &world)
+{
+    objset_t &os = world.spa.objset();
+    CHECK(check_fills(os) == world.in_use.size());
     std::vector<uint64_t> objects;
     for (object_next_t next{0, 0}; (next = dmu_object_next(os, next.object, false, 0)).error == 0;)
         objects.push_back(next.object);
@@ -88,16 +95,30 @@ void one_claim(world_t &world, uint64_t object)
     world.busy.erase(object);
 }
 
+void one_sync(world_t &world)
+{
+    dsl_pool_t &dp = world.spa.dsl_pool();
+    txg_wait_synced(dp, 0);
+    if (dp.dp_tx.tx_syncing_txg == 0) { // the next one has not begun: the tree holds still
+        check_fills(world.spa.objset());
+        ++world.recounts;
+    }
+}
+
 void random_work(world_t &world, sim::Random random, uint64_t operations)
 {
     for (uint64_t i = 0; i < operations; ++i) {
-        const uint64_t what = random.below(100);
-        if (what < 60)
+        const uint64_t what = random.below(1000);
+        if (what < 600)
             one_alloc(world);
-        else if (what < 95)
+        else if (what < 950)
             one_free(world, 1 + random.below(20'000));
-        else
+        else if (what < 990)
             one_claim(world, 1 + random.below(30'000));
+        else if (what < 996)
+            dmu_objset_evict_dbufs(world.spa.objset());
+        else
+            one_sync(world);
     }
 }
 
@@ -121,7 +142,7 @@ void run_rounds(const char *era, uint64_t seed, uint64_t operations)
     simulator.spawn("test", {}, [&] {
         spa_t spa(config);
         spa.spa_create();
-        world_t world{spa, {}, {}};
+        world_t world{spa, {}, {}, 0};
         for (uint64_t round = 0; round < rounds; ++round) {
             uint64_t running = threads;
             kmutex_t lock{"first"};
@@ -146,7 +167,9 @@ void run_rounds(const char *era, uint64_t seed, uint64_t operations)
                 spa.spa_export_import();
             check_tree(world);
         }
+        CHECK(world.recounts > 0);
         spa.spa_stop();
+        spa.spa_close();
     });
     const sim::End end = simulator.run();
     CHECK_MESSAGE(end.ending == sim::Ending::finished, end.text);
