@@ -77,25 +77,19 @@ std::unique_ptr<objset_t> dmu_objset_create_impl(spa_t &spa, dsl_dataset_t &ds, 
 void dmu_objset_evict_dbufs(objset_t &os)
 {
     Probe probe{Fn::dmu_objset_evict_dbufs};
-    {
-        auto held = mutex_enter(os.os_lock);
-        // A dnode that nobody holds, or that is free, has no dbufs. The one in hand is held, so it keeps its place in
-        // the list.
-        for (dnode_t *dn = os.os_dnodes.head(); dn != nullptr;) {
-            if (dn->dn_type == DMU_OT_NONE || !dnode_add_ref(*dn)) {
-                dn = os.os_dnodes.next(dn);
-                continue;
-            }
-            held.exit();
-            dnode_evict_dbufs(*dn);
-            held = mutex_enter(os.os_lock);
-            dnode_t *next = os.os_dnodes.next(dn);
-            held.exit();
-            dnode_rele(*dn);
-            held = mutex_enter(os.os_lock);
-            dn = next;
-        }
+    // The one in hand stays held until the next one is, so that it keeps its place in the list meanwhile.
+    dnode_hold_t in_hand;
+    auto held = mutex_enter(os.os_lock);
+    for (dnode_t *dn = os.os_dnodes.head(); dn != nullptr; dn = os.os_dnodes.next(dn)) {
+        if (dn->dn_type == DMU_OT_NONE || !dnode_add_ref(*dn))
+            continue; // free, or held by nobody: it has no dbufs
+        held.exit();
+        in_hand = dnode_hold_t(dn);
+        dnode_evict_dbufs(*dn);
+        held = mutex_enter(os.os_lock);
     }
+    held.exit();
+    in_hand.rele();
     dnode_evict_dbufs(DMU_META_DNODE(os));
 }
 
