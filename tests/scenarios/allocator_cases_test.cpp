@@ -75,5 +75,6 @@ TEST_CASE("per CPU: two CPUs meet in a dnode block only when a thread has been m
                                                                   "machine.time_slice_ns=50000"});
         CHECK(counted(moved, "migrations") > 0);
         CHECK(counted(moved, "shared_blocks") > 0);
+        CHECK(counted(moved, "shared_blocks") <= 2 * counted(moved, "migrations")); // it comes, and the owner is back
     }
 }
