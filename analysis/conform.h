@@ -33,7 +33,11 @@ struct Difference {
 
 class Comparison {
 public:
-    explicit Comparison(bool keep_going) : keep_going_(keep_going) {}
+    // trace_name: what the file is called, without folder and ending; empty: unknown.
+    explicit Comparison(bool keep_going, std::string trace_name = {})
+        : keep_going_(keep_going), trace_name_(std::move(trace_name))
+    {
+    }
 
     // Thrown by equal() at the first difference unless the comparison keeps going.
     struct Stop {};
@@ -48,6 +52,7 @@ public:
     // A note for the person who reads the report (what a replay takes as input, what was left out and why).
     void note(std::string text) { notes_.push_back(std::move(text)); }
 
+    const std::string &trace_name() const { return trace_name_; }
     uint64_t steps() const { return steps_; }
     uint64_t compared() const { return compared_; }
     const std::vector<Difference> &differences() const { return differences_; }
@@ -55,6 +60,7 @@ public:
 
 private:
     bool keep_going_;
+    std::string trace_name_;
     uint64_t steps_ = 0;
     uint64_t compared_ = 0; // leaves
     std::string step_ = "head";

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 #include <set>
 
 namespace analysis {
@@ -33,14 +34,6 @@ constexpr RecordedVariant recorded_variants[] = {
     {"HEAD", "head", 0, 17, true, true},
 };
 
-// The runs that were recorded. The name says nothing to the replay; one that is not here is no recording.
-constexpr const char *recorded_workloads[] = {
-    "r1",       "r4",  "w01_50k", "w01_n8k", "w01_n16k", "w01_n32k", "w01_n128k", "w01_n256k", "w01_n1m",
-    "w01_n2m",  "w02", "w03a",    "w04",     "w05_4095", "w05_4096", "w05_4097",  "w05_16383", "w05_16384",
-    "w05_acc",  "w06", "w07",     "w08",     "w09a",     "w09b",     "w09c",      "w10",       "w11_3072",
-    "w11_3073", "w12", "w14",     "w16",     "w17",      "mt 1M",
-};
-
 constexpr std::array<const char *, 3> ignored_everywhere = {"wall_ns", "thread_cpu_ns", "process_cpu_ns"};
 
 const RecordedVariant &variant_of(const Json &trace)
@@ -54,14 +47,22 @@ const RecordedVariant &variant_of(const Json &trace)
     throw BadTrace("variant", "no recorded code has that name; known: " + known);
 }
 
-void check_workload(const Json &trace)
+// How recorded runs are called: w01_n8k, w03a, w05_acc, r4, mt 1M.
+bool workload_name(const std::string &text)
 {
-    if (!trace.contains("workload"))
+    static const std::regex form("r[0-9]|w[0-9]{2}[a-e]?(_acc|_n?[0-9]+[km]?)?|mt [0-9]+[kM]");
+    return std::regex_match(text, form);
+}
+
+// The name says nothing to the replay, but it must be one, and that of the file where the file is called so.
+void check_workload(const Json &trace, Comparison &comparison)
+{
+    if (!trace.contains("workload") || !trace["workload"].is_string())
         throw BadTrace("workload", "the name of the recorded run is expected");
-    for (const char *name : recorded_workloads)
-        if (trace["workload"] == name)
-            return;
-    throw BadTrace("workload", trace["workload"].dump() + " was never recorded");
+    if (!workload_name(trace["workload"].get<std::string>()))
+        throw BadTrace("workload", trace["workload"].dump() + " is no name of a recorded run, as w07, w03a or w01_n8k");
+    if (workload_name(comparison.trace_name()))
+        comparison.equal("workload", trace["workload"], comparison.trace_name());
 }
 
 template <class Names>
@@ -239,7 +240,7 @@ void replay(const Json &trace, const RecordedVariant &variant, AllocBed &bed, Co
 void conform_alloc(const Json &trace, Comparison &comparison)
 {
     const RecordedVariant &variant = variant_of(trace);
-    check_workload(trace);
+    check_workload(trace, comparison);
     AllocBed bed(config_of(variant));
     bed.run([&] { replay(trace, variant, bed, comparison); });
 }

@@ -7,6 +7,7 @@
 #include "analysis/cli/output.h"
 #include "scenarios/strict_json.h"
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 namespace cli {
@@ -23,7 +24,7 @@ void add_options(po::options_description &options)
 Json replay(const std::string &file, bool keep_going)
 {
     scenarios::Document document = scenarios::read_json(file);
-    analysis::Comparison comparison(keep_going);
+    analysis::Comparison comparison(keep_going, std::filesystem::path(file).stem().string());
     Json report = {{"file", file}};
     try {
         analysis::trace_kind(document.root).replay(document.root, comparison);
