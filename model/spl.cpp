@@ -38,12 +38,7 @@ zrlock_t::Collision &zrlock_t::collision()
 
 void zrlock_t::add()
 {
-    for (;;) {
-        uint32_t seen = word_.load();
-        while (seen != locked_word) {
-            if (word_.compare_exchange(seen, seen + 1))
-                return;
-        }
+    while (!word_.add_unless(locked_word, 1)) {
         auto held = mutex_enter(collision().lock);
         while (word_.load() == locked_word)
             cv_wait(collision_->changed, collision_->lock);

@@ -11,6 +11,7 @@
 #include "sim/condvar.h"
 #include "sim/guard.h"
 #include "sim/probe.h"
+#include "sim/repetition.h"
 #include "sim/simulator.h"
 
 #include <cstdint>
@@ -35,6 +36,8 @@ using sim::WaitReason;
 using sim::WaitsBecause;
 using hrtime_t = sim::Time;
 using sim_thread_t = sim::Thread;
+using sim_mutex_t = sim::Mutex;
+using repetition_t = sim::Repetition;
 
 // Calls so short that each costs less than its frame would: only counted.
 inline void count_calls(Fn function, uint64_t calls)
@@ -52,15 +55,15 @@ struct kmutex_t : sim::Mutex {
 };
 using mutex_guard_t = sim::MutexGuard;
 
-inline mutex_guard_t mutex_enter(kmutex_t &lock)
+SIM_ALWAYS_INLINE mutex_guard_t mutex_enter(kmutex_t &lock)
 {
     return mutex_guard_t(lock);
 }
-inline void mutex_enter_manual(kmutex_t &lock)
+SIM_ALWAYS_INLINE void mutex_enter_manual(kmutex_t &lock)
 {
     lock.enter();
 }
-inline void mutex_exit(kmutex_t &lock)
+SIM_ALWAYS_INLINE void mutex_exit(kmutex_t &lock)
 {
     lock.exit();
 }
@@ -85,7 +88,7 @@ struct krwlock_t : sim::RwLock {
 };
 using rw_guard_t = sim::RwGuard;
 
-inline rw_guard_t rw_enter(krwlock_t &lock, krw_t mode)
+SIM_ALWAYS_INLINE rw_guard_t rw_enter(krwlock_t &lock, krw_t mode)
 {
     return rw_guard_t(lock, mode);
 }
@@ -94,11 +97,11 @@ inline rw_guard_t rw_tryenter(krwlock_t &lock, krw_t mode)
     const bool taken = mode == RW_WRITER ? lock.try_enter_write() : lock.try_enter_read();
     return taken ? rw_guard_t::adopt(lock, mode) : rw_guard_t();
 }
-inline void rw_enter_manual(krwlock_t &lock, krw_t mode)
+SIM_ALWAYS_INLINE void rw_enter_manual(krwlock_t &lock, krw_t mode)
 {
     mode == RW_WRITER ? lock.enter_write() : lock.enter_read();
 }
-inline void rw_exit(krwlock_t &lock)
+SIM_ALWAYS_INLINE void rw_exit(krwlock_t &lock)
 {
     lock.write_held() ? lock.exit_write() : lock.exit_read();
 }
@@ -218,11 +221,11 @@ private:
 };
 
 // Both return the new count.
-inline uint32_t zfs_refcount_add(zfs_refcount_t &holds)
+SIM_ALWAYS_INLINE uint32_t zfs_refcount_add(zfs_refcount_t &holds)
 {
     return holds.count_.fetch_add(1) + 1;
 }
-inline uint32_t zfs_refcount_remove(zfs_refcount_t &holds)
+SIM_ALWAYS_INLINE uint32_t zfs_refcount_remove(zfs_refcount_t &holds)
 {
     const uint32_t before = holds.count_.fetch_add(~uint32_t{0});
     VERIFY3(before, >, 0u);
@@ -266,6 +269,8 @@ public:
     [[nodiscard]] bool try_enter();
     void exit();
     bool locked() const { return word_.peek() == locked_word; }
+    // The next reference costs no more than two accesses to a line of one's own.
+    bool near() const { return !locked() && word_.near(); }
     uint32_t references() const { return locked() ? 0 : word_.peek(); }
 
 private:

@@ -9,8 +9,6 @@
 
 namespace dmu {
 
-constexpr uint64_t ZFS_CRC64_POLY = 0xC96C5795D7870F42ull; // ECMA-182, reflected
-
 // REQUIRES: salt is not 0. The terminating zero is not hashed.
 uint64_t zap_hash_bytes(uint64_t salt, std::string_view name);
 

@@ -87,6 +87,7 @@ RunResult run(const Scenario &scenario, const RunOptions &options)
     result.scenario = scenario_json(scenario).dump();
     const RunTables tables;
     sim::Simulator simulator(scenario.machine, tables.tables, scenario.seed, options.observer);
+    simulator.set_release_ahead(options.release_ahead);
     simulator.set_patience(sim::nanoseconds(static_cast<int64_t>(scenario.stop.patience_ns)));
     auto world = std::make_unique<World>(scenario, simulator, options);
 

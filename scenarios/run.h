@@ -209,6 +209,7 @@ struct Progress {
 
 struct RunOptions {
     sim::Observer *observer = nullptr;
+    bool release_ahead = true; // false: slower, and nothing else (Simulator::set_release_ahead); for tests
     std::function<bool(const Progress &)>
         progress; // called now and then by the host's pace; false ends the run (interrupted)
 };

@@ -65,6 +65,24 @@ public:
         value_ = value;
         return before;
     }
+    // A load and then a compare-and-swap that adds, again until it succeeds; false, and only loaded, when the value is
+    // `refused`.
+    bool add_unless(T refused, T delta)
+    {
+        const Key at = hot.key + hot.prices.load_hit;
+        if (at < hot.horizon && line_.is_alone(at) && value_ != refused) [[likely]] {
+            const Key span = hot.prices.load_hit + hot.prices.rmw_owned;
+            charge_key(span);
+            value_ = static_cast<T>(value_ + delta);
+            return true;
+        }
+        T seen = load();
+        while (seen != refused) {
+            if (compare_exchange(seen, static_cast<T>(seen + delta)))
+                return true;
+        }
+        return false;
+    }
     // True and replaced if it was `expected`; else false, and `expected` is what it is.
     bool compare_exchange(T &expected, T desired)
     {
@@ -77,6 +95,8 @@ public:
         value_ = desired;
         return true;
     }
+    // The next change of it costs no more than one of a line of one's own.
+    bool near() const { return line_.is_alone(hot.key); }
     // Without cost and order: for statistics, and for checks when the run is over.
     T peek() const { return value_; }
 

@@ -19,6 +19,7 @@ uint64_t sharer_bit(uint32_t cpu)
 
 void Line::modify_slow()
 {
+    ++hot.uncommon;
     const uint32_t cpu = current_cpu();
     const uint32_t owner = cpu_of(state);
     Key cost = hot.prices.rmw_owned;
@@ -42,8 +43,9 @@ void Line::modify_slow()
     sharers = 0;
 }
 
-void Line::load()
+void Line::load_slow()
 {
+    ++hot.uncommon;
     const uint32_t cpu = current_cpu();
     const uint32_t owner = cpu_of(state);
     if (owner == cpu || (sharers & sharer_bit(cpu)) != 0 || owner == limits::timer_cpu || !hot.line_model ||

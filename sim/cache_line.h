@@ -18,17 +18,26 @@ struct Line {
     uint64_t sharers = 0;          // with the owner; 0: the owner alone
 
     // Both charge the running thread. REQUIRES: it has settled.
-    void modify()
+    SIM_ALWAYS_INLINE void modify()
     {
-        if (cpu_of(state ^ hot.key) == 0 && sharers == 0) [[likely]]
+        if (is_alone(hot.key)) [[likely]]
             charge_key(hot.prices.rmw_owned);
         else
             modify_slow();
     }
-    void load();
+    SIM_ALWAYS_INLINE void load()
+    {
+        if (cpu_of(state ^ hot.key) == 0) [[likely]]
+            charge_key(hot.prices.load_hit);
+        else
+            load_slow();
+    }
+    // The CPU of that key has it, and no other.
+    SIM_ALWAYS_INLINE bool is_alone(Key at) const { return cpu_of(state ^ at) == 0 && sharers == 0; }
 
 private:
     void modify_slow();
+    void load_slow();
 };
 
 } // namespace sim

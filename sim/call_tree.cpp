@@ -14,7 +14,7 @@ CallNode *CallTree::root(const std::string &group)
             return node;
     }
     const uint32_t index = static_cast<uint32_t>(nodes_.size());
-    nodes_.push_back({childless_.data(), nullptr, 0, 0, 0, index, 0, 0, 0});
+    nodes_.push_back({childless_.data(), nullptr, 0, 0, 0, 0, index, 0, 0, 0, 0, {}, {}});
     roots_.emplace_back(group, &nodes_.back());
     return &nodes_.back();
 }
@@ -28,17 +28,38 @@ CallNode *CallTree::make_child(CallNode *parent, uint16_t function, uint32_t fra
         parent->children = child_tables_.emplace_back(functions_, nullptr).data();
 
     const uint32_t index = static_cast<uint32_t>(nodes_.size());
-    nodes_.push_back({childless_.data(), parent, 0, 0, 0, index, parent->stack_bytes + frame_bytes, function,
-                      static_cast<uint16_t>(parent->depth + 1)});
+    nodes_.push_back({childless_.data(),
+                      parent,
+                      0,
+                      costs_[function],
+                      0,
+                      0,
+                      index,
+                      parent->stack_bytes + frame_bytes,
+                      function,
+                      static_cast<uint16_t>(parent->depth + 1),
+                      0,
+                      {},
+                      {}});
     CallNode *node = &nodes_.back();
     parent->children[function] = node;
     return node;
 }
 
+void CallTree::set_costs(std::span<const Key> costs)
+{
+    VERIFY3(costs.size(), ==, functions_);
+    costs_ = costs;
+    for (CallNode &node : nodes_)
+        node.cost = node.parent != nullptr ? costs[node.function] : 0;
+}
+
 void CallTree::clear_counts()
 {
-    for (CallNode &node : nodes_)
+    for (CallNode &node : nodes_) {
         node.calls = node.charged_ps = node.spin_ps = 0;
+        node.mutex_holds.times = node.rwlock_holds.times = 0;
+    }
 }
 
 } // namespace sim

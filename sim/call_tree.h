@@ -5,9 +5,12 @@
 // times, flame graphs and the deepest stack are all read from the tree afterwards.
 #pragma once
 
+#include "sim/event_queue.h"
+
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -20,16 +23,28 @@ struct FunctionInfo {
     bool recorded; // false: the cost is assumed
 };
 
+// Holds that ended in a frame, equal ones in a row: most are equal to the one before, and one comparison is less than
+// an entry in a histogram. They are entered there when another one comes or somebody wants to read it (lock.h).
+struct EqualHolds {
+    Key span = 0; // from taking to leaving, on one CPU
+    uint64_t times = 0;
+    uint32_t lock_class = 0;
+};
+
 struct CallNode {
     CallNode **children; // by function
     CallNode *parent;    // null: the root of a thread group
     uint64_t calls;
+    Key cost;            // of one call, as a key span; 0 while nothing costs time
     uint64_t charged_ps; // by primitives, while this node was current
     uint64_t spin_ps;    // burned waiting for locks
     uint32_t index;      // in CallTree::nodes
     uint32_t stack_bytes;
     uint16_t function; // meaningless in a root
     uint16_t depth;
+    uint32_t noted = 0; // by the step that is written down (repetition.h)
+    EqualHolds mutex_holds{};
+    EqualHolds rwlock_holds{};
 };
 
 class CallTree {
@@ -40,13 +55,16 @@ public:
 
     CallNode *root(const std::string &group);
     CallNode *make_child(CallNode *parent, uint16_t function, uint32_t frame_bytes);
-    const std::deque<CallNode> &nodes() const { return nodes_; }
+    std::deque<CallNode> &nodes() { return nodes_; }
     const CallNode &node(uint32_t index) const { return nodes_[index]; }
     const std::vector<std::pair<std::string, CallNode *>> &roots() const { return roots_; }
     void clear_counts();
+    // What a call costs from now on, by function.
+    void set_costs(std::span<const Key> costs);
 
 private:
     uint32_t functions_;
+    std::span<const Key> costs_;
     std::vector<CallNode *> childless_; // shared by all nodes that have no child yet
     std::deque<CallNode> nodes_;
     std::deque<std::vector<CallNode *>> child_tables_;

@@ -11,8 +11,8 @@ namespace sim {
 class [[nodiscard]] MutexGuard {
 public:
     MutexGuard() = default; // holds nothing
-    explicit MutexGuard(Mutex &mutex) : mutex_(&mutex) { mutex.enter(); }
-    static MutexGuard adopt(Mutex &held)
+    SIM_ALWAYS_INLINE explicit MutexGuard(Mutex &mutex) : mutex_(&mutex) { mutex.enter(); }
+    SIM_ALWAYS_INLINE static MutexGuard adopt(Mutex &held)
     {
         MutexGuard guard;
         guard.mutex_ = &held;
@@ -27,9 +27,9 @@ public:
         }
         return *this;
     }
-    ~MutexGuard() noexcept(false) { exit(); }
+    SIM_ALWAYS_INLINE ~MutexGuard() noexcept(false) { exit(); }
 
-    void exit()
+    SIM_ALWAYS_INLINE void exit()
     {
         if (mutex_ != nullptr)
             std::exchange(mutex_, nullptr)->exit();
@@ -47,7 +47,7 @@ enum class RwMode : uint8_t { reader, writer };
 class [[nodiscard]] RwGuard {
 public:
     RwGuard() = default; // holds nothing
-    RwGuard(RwLock &lock, RwMode mode) : lock_(&lock), mode_(mode)
+    SIM_ALWAYS_INLINE RwGuard(RwLock &lock, RwMode mode) : lock_(&lock), mode_(mode)
     {
         mode == RwMode::writer ? lock.enter_write() : lock.enter_read();
     }
@@ -68,9 +68,9 @@ public:
         }
         return *this;
     }
-    ~RwGuard() noexcept(false) { exit(); }
+    SIM_ALWAYS_INLINE ~RwGuard() noexcept(false) { exit(); }
 
-    void exit()
+    SIM_ALWAYS_INLINE void exit()
     {
         if (lock_ == nullptr)
             return;

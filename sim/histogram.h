@@ -16,12 +16,18 @@ public:
     static constexpr unsigned steps = 1u << step_bits;
     static constexpr unsigned buckets = (64 - step_bits) * steps + steps;
 
-    void add(uint64_t value)
+    __attribute__((always_inline)) void add(uint64_t value)
     {
         ++counts_[bucket(value)];
         total_ += value;
-        if (value > max_)
+        if (value > max_) [[unlikely]]
             max_ = value;
+    }
+    void add(uint64_t value, uint64_t times)
+    {
+        counts_[bucket(value)] += times;
+        total_ += value * times;
+        max_ = value > max_ ? value : max_;
     }
 
     uint64_t total() const { return total_; }
@@ -32,14 +38,12 @@ public:
     void add(const Histogram &other);
     void clear() { *this = Histogram{}; }
 
-    // Bucket by bucket, for reports: first value, last value, count.
+    // Bucket by bucket, for reports: first value, last value, count. The leading bit of a value that is shifted stands
+    // for the step of its power of two, so small values need no branch of their own.
     static constexpr unsigned bucket(uint64_t value)
     {
-        if (value < steps)
-            return static_cast<unsigned>(value);
-        const unsigned exponent = static_cast<unsigned>(std::bit_width(value)) - 1;
-        const unsigned shift = exponent - step_bits;
-        return (shift + 1) * steps + static_cast<unsigned>((value >> shift) & (steps - 1));
+        const uint64_t shift = static_cast<uint64_t>(std::bit_width(value | steps)) - 1 - step_bits;
+        return static_cast<unsigned>(shift * steps + (value >> shift));
     }
     static constexpr uint64_t first(unsigned bucket)
     {

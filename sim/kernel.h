@@ -23,6 +23,7 @@ namespace sim {
 
 class Simulator;
 class Scheduler;
+class Repetition;
 struct LockPolicy;
 
 // What primitives cost, as key spans; all zero while the simulator runs free.
@@ -40,11 +41,12 @@ struct Prices {
     Key free = 0;
 };
 
-inline constexpr uint8_t watch_frames = 1;
-inline constexpr uint8_t watch_holds = 2;
+// For what every operation passes: a call would cost as much as the work.
+#define SIM_ALWAYS_INLINE inline __attribute__((always_inline))
+#define SIM_OUT_OF_LINE __attribute__((noinline, cold))
 
-// Locks may be made while there is no simulator.
-extern LockClassCounts lock_counts_without_simulator[limits::lock_classes];
+// What happens when a lock is left: nothing; its hold is counted; it is announced as well.
+enum class HoldAccounts : uint8_t { none, counted, announced };
 
 struct alignas(64) Hot {
     Key key = 0;           // of the running CPU: what time it is for the running thread
@@ -53,12 +55,12 @@ struct alignas(64) Hot {
     Thread *thread = nullptr;
     CallNode *node = nullptr;
     uint64_t *calls = nullptr;
-    const Key *function_cost = nullptr;
-    LockClassCounts *lock_counts = lock_counts_without_simulator; // by class
-    int64_t counted_from_ps = 0;                                  // a hold or wait counts from here on
-    uint64_t charged_bits = 0;                                    // all ones, or none while nothing costs time
-    uint8_t watch = 0;
-    bool counting = true; // locks keep their accounts (Simulator::set_counting)
+    Key counted_from = 0;      // a hold or wait counts from here on
+    Key plain_holds_from = 0;  // a hold that began here or later is counted and nothing else; never: holds are special
+    uint64_t charged_bits = 0; // all ones, or none while nothing costs time
+    bool watch_frames = false;
+    bool counting = true;                               // locks keep their accounts (Simulator::set_counting)
+    HoldAccounts hold_accounts = HoldAccounts::counted; // none without counting
     bool line_model = false;
     bool free_running = true;
     bool broken = false; // an invariant does not hold: locks fall open, so that unwinding does not switch threads
@@ -66,8 +68,14 @@ struct alignas(64) Hot {
     Simulator *simulator = nullptr;
     Scheduler *scheduler = nullptr;
     const LockPolicy *policy = nullptr;
+    Repetition *repetition = nullptr; // a step that is being written down
+    uint32_t steps_noted = 0;
+    uint64_t uncommon = 0; // what no step may do that is to be repeated: a line fetched, a rwlock written, a lock made
     uint32_t sharer_shift = 0; // CPUs of 2^shift share a bit of Line::sharers
     uint8_t socket[limits::cpus + 2] = {};
+    LockClassCounts lock_counts[limits::lock_classes] = {};
+
+    int64_t counted_from_ps() const { return time_of(counted_from).ps; }
 };
 
 // Hidden: within one program, so no detour through a table of addresses.
@@ -115,7 +123,7 @@ uint32_t cpu_seqid();
 
 // ---- for the primitives ----
 
-inline void charge_key(Key span)
+SIM_ALWAYS_INLINE void charge_key(Key span)
 {
     hot.key += span;
     hot.node->charged_ps += span >> limits::cpu_bits;

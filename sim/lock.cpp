@@ -2,6 +2,7 @@
 
 #include "sim/mutex.h"
 #include "sim/observer.h"
+#include "sim/repetition.h"
 #include "sim/rwlock.h"
 #include "sim/scheduler.h"
 #include "sim/simulator.h"
@@ -9,8 +10,6 @@
 #include <algorithm>
 
 namespace sim {
-
-LockClassCounts lock_counts_without_simulator[limits::lock_classes];
 
 Thread released_ahead;
 
@@ -66,7 +65,7 @@ void wait_ends(LockBase &lock)
     hot.scheduler->set_part(self, Part::running, until);
     self.waits_for = nullptr;
 
-    const int64_t from = std::max(self.wait_since_ps, hot.counted_from_ps);
+    const int64_t from = std::max(self.wait_since_ps, hot.counted_from_ps());
     const uint64_t wait = static_cast<uint64_t>(until - from);
     const uint64_t spin = static_cast<uint64_t>(self.parts[Part::spinning] - self.wait_spin_ps);
     VERIFY3(spin, <=, wait);
@@ -191,10 +190,42 @@ bool held_by_readers(const LockBase &lock)
     return lock.kind == LockKind::rwlock && static_cast<const RwLock &>(lock).read_held();
 }
 
-void announce_hold(const LockBase &lock, int64_t from_ps, int64_t until_ps)
+void enter_holds(EqualHolds &equal)
 {
-    hot.simulator->observer()->held(
-        {*hot.thread, &lock, lock.lock_class, {from_ps}, {until_ps}, hot.simulator->call_tree().node(lock.node)});
+    if (equal.times > 0)
+        hot.lock_counts[equal.lock_class].hold->add(equal.span >> limits::cpu_bits, equal.times);
+    equal.times = 0;
+}
+
+void count_other_hold(const LockBase &lock, Key until, EqualHolds &equal)
+{
+    if (cpu_of(until ^ lock.key) != 0) { // its thread was moved while holding it
+        hot.lock_counts[lock.lock_class].hold->add((until >> limits::cpu_bits) - (lock.key >> limits::cpu_bits));
+        return;
+    }
+    enter_holds(equal);
+    equal = {until - lock.key, 1, lock.lock_class};
+}
+
+void count_hold(const LockBase &lock, Key until)
+{
+    if (lock.key < hot.plain_holds_from)
+        count_special_hold(lock, until);
+    else
+        count_plain_hold(lock, until, hot.node->mutex_holds);
+}
+
+void count_special_hold(const LockBase &lock, Key until)
+{
+    if (hot.hold_accounts == HoldAccounts::none)
+        return;
+    if (hot.repetition != nullptr)
+        hot.repetition->passed(lock, until);
+    const Time from = time_of(std::max(lock.key, hot.counted_from));
+    hot.lock_counts[lock.lock_class].hold->add(static_cast<uint64_t>((time_of(until) - from).ps));
+    if (hot.hold_accounts == HoldAccounts::announced)
+        hot.simulator->observer()->held(
+            {*hot.thread, &lock, lock.lock_class, from, time_of(until), hot.simulator->call_tree().node(lock.node)});
 }
 
 } // namespace sim

@@ -34,6 +34,7 @@ struct LockBase {
     LockBase(uint16_t lock_class_in, LockKind kind_in) : lock_class(lock_class_in), kind(kind_in)
     {
         ++hot.lock_counts[lock_class].instances;
+        ++hot.uncommon;
     }
     LockBase(const LockBase &) = delete;
     LockBase &operator=(const LockBase &) = delete;
@@ -86,24 +87,32 @@ inline Key transfer(uint16_t from, uint32_t to)
 // From the release to the moment at which a spinning waiter on `cpu` has it.
 Duration hand_off(const LockBase &lock, uint32_t cpu);
 
-void announce_hold(const LockBase &lock, int64_t from_ps, int64_t until_ps);
+inline constexpr uint64_t digest_multiplier = 0x9e3779b97f4a7c15ull;
 
 // One more event in the running thread's history.
-inline void digest_event(Thread &thread, uint64_t what)
+SIM_ALWAYS_INLINE void digest_event(Thread &thread, uint64_t what)
 {
-    thread.digest = (thread.digest + what) * 0x9e3779b97f4a7c15ull;
+    thread.digest = (thread.digest + what) * digest_multiplier;
 }
 
-inline void count_hold(const LockBase &lock)
+// Not counted, announced, or begun before the measurement.
+SIM_OUT_OF_LINE void count_special_hold(const LockBase &lock, Key until);
+
+// A hold unlike those before it.
+SIM_OUT_OF_LINE void count_other_hold(const LockBase &lock, Key until, EqualHolds &equal);
+// Enters what has been put off.
+void enter_holds(EqualHolds &equal);
+
+// REQUIRES: it began at plain_holds_from or later. `equal` is one of the current node's.
+SIM_ALWAYS_INLINE void count_plain_hold(const LockBase &lock, Key until, EqualHolds &equal)
 {
-    if (!hot.counting) [[unlikely]]
-        return;
-    const int64_t until = static_cast<int64_t>(hot.key >> limits::cpu_bits);
-    const int64_t taken = static_cast<int64_t>(lock.key >> limits::cpu_bits);
-    const int64_t from = taken > hot.counted_from_ps ? taken : hot.counted_from_ps;
-    hot.lock_counts[lock.lock_class].hold->add(static_cast<uint64_t>(until - from));
-    if (hot.watch & watch_holds) [[unlikely]]
-        announce_hold(lock, from, until);
+    if (until - lock.key == equal.span && lock.lock_class == equal.lock_class) [[likely]]
+        ++equal.times;
+    else
+        count_other_hold(lock, until, equal);
 }
+
+// The lock is left at that instant.
+void count_hold(const LockBase &lock, Key until);
 
 } // namespace sim

@@ -77,11 +77,13 @@ void Simulator::begin_measurement()
     measurement_pending_ = false;
     measured_done_ = false;
     set_release_limit();
-    hot.counted_from_ps = from;
+    hot.counted_from = key_of(measured_from_, 0);
+    set_counting(hot.counting);
     call_tree_.clear_counts();
     for (size_t i = 0; i < holds_.size(); ++i) {
         holds_[i].clear();
-        lock_counts_[i].acquisitions = lock_counts_[i].owner_changes = lock_counts_[i].writes = 0;
+        LockClassCounts &counts = hot.lock_counts[i];
+        counts.acquisitions = counts.owner_changes = counts.writes = 0;
         const uint64_t labels = statistics_.waits[i].labels;
         statistics_.waits[i] = LockClassWaits{};
         statistics_.waits[i].labels = labels;
@@ -165,9 +167,13 @@ void Simulator::take_measurements()
         (busy ? per_cpu.busy_ps : per_cpu.idle_ps) += until - cpu.since_ps;
         m.cpus.push_back(per_cpu);
     }
+    for (CallNode &node : call_tree_.nodes()) {
+        enter_holds(node.mutex_holds);
+        enter_holds(node.rwlock_holds);
+    }
     m.holds = holds_;
     m.locks = statistics_;
-    m.locks.counts = lock_counts_;
+    m.locks.counts.assign(hot.lock_counts, hot.lock_counts + holds_.size());
     for (size_t i = 0; i < holds_.size(); ++i)
         m.locks.counts[i].hold = &m.holds[i];
 }

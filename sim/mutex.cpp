@@ -10,7 +10,7 @@ Mutex::~Mutex()
     waiters = nullptr;
 }
 
-// enter_slow() is in scheduler.cpp.
+// enter_slow() is in scheduler.cpp, and so is enter_elsewhere().
 
 void Mutex::contend()
 {
@@ -94,6 +94,13 @@ bool Mutex::held_by_anyone() const
 
 void Mutex::exit_slow()
 {
+    charge_key(hot.prices.release);
+    count_hold(*this, hot.key);
+    if (waiters == nullptr && (hot.key < hot.release_ahead || hot.key < hot.horizon)) {
+        owner = nullptr;
+        key = hot.key;
+        return;
+    }
     if (!hot.broken)
         settle();
     pass_on_mutex();

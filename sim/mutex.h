@@ -19,22 +19,27 @@ public:
     ~Mutex();
 
     // REQUIRES: the running thread does not hold it.
-    void enter()
+    SIM_ALWAYS_INLINE void enter()
     {
-        if (hot.key < hot.horizon && is_free()) [[likely]]
-            take();
+        const Key at = hot.key;
+        if (at < hot.horizon && owner == nullptr && key <= at && line == cpu_of(at)) [[likely]]
+            take_owned(at);
         else
-            enter_slow();
+            enter_elsewhere();
     }
     // REQUIRES: the running thread holds it.
-    void exit()
+    SIM_ALWAYS_INLINE void exit()
     {
+        const Key span = hot.prices.release;
+        const Key at = hot.key + span;
         VERIFY(owner == hot.thread);
-        charge_key(hot.prices.release);
-        count_hold(*this);
-        if (waiters == nullptr && (hot.key < hot.release_ahead || hot.key < hot.horizon)) [[likely]] {
+        if (waiters == nullptr && at < hot.release_ahead && key >= hot.plain_holds_from) [[likely]] {
+            hot.key = at;
+            CallNode *const call = hot.node;
+            call->charged_ps += span >> limits::cpu_bits;
+            count_plain_hold(*this, at, call->mutex_holds);
             owner = nullptr;
-            key = hot.key;
+            key = at;
         } else {
             exit_slow();
         }
@@ -42,19 +47,41 @@ public:
     // Takes it if it is free. Settles.
     [[nodiscard]] bool try_enter();
     bool owned() const { return owner == hot.thread; }
+    // Free, wanted by nobody, and its line is this CPU's.
+    bool near() const { return owner == nullptr && waiters == nullptr && key <= hot.key && line == cpu_of(hot.key); }
     // Somebody holds it. Settles.
     [[nodiscard]] bool held_by_anyone() const;
 
 private:
     friend class Scheduler;
+    friend class Repetition;
     friend void pass_on(LockBase &);
 
+    LockBase &base() { return *this; }
+    const LockBase &base() const { return *this; }
+
+    // It is free, and its line is this CPU's.
+    SIM_ALWAYS_INLINE void take_owned(Key at)
+    {
+        Thread *const thread = hot.thread;
+        CallNode *const call = hot.node;
+        ++hot.lock_counts[lock_class].acquisitions;
+        digest_event(*thread, at + lock_class);
+        const Key span = hot.prices.rmw_owned;
+        call->charged_ps += span >> limits::cpu_bits;
+        hot.key = at + span;
+        owner = thread;
+        key = at + span;
+        node = call->index;
+    }
+    // The same with its line elsewhere, or not free, or somebody else comes first.
+    void enter_elsewhere();
     void take()
     {
         const uint32_t cpu = current_cpu();
-        if (hot.counting) [[likely]]
-            count_acquisition(line != cpu);
+        count_acquisition(line != cpu);
         if (line != cpu) {
+            ++hot.uncommon;
             charge_key(transfer(line, cpu));
             line = static_cast<uint16_t>(cpu);
         } else {
@@ -73,7 +100,6 @@ private:
     }
     void enter_slow();
     void exit_slow();
-    // To whoever is next.
     bool is_free() const { return owner == nullptr && key <= hot.key; }
     void line_up(Thread &self);
     void contend();

@@ -9,11 +9,11 @@
 
 namespace sim {
 
-CallNode *probe_new_node(uint16_t function);
-void probe_announce(bool entered);
+SIM_OUT_OF_LINE CallNode *probe_new_node(uint16_t function);
+SIM_OUT_OF_LINE void probe_announce(bool entered);
 
 struct Probe {
-    explicit Probe(uint16_t function)
+    SIM_ALWAYS_INLINE explicit Probe(uint16_t function)
     {
         CallNode *node = hot.node->children[function];
         if (node == nullptr) [[unlikely]]
@@ -21,18 +21,17 @@ struct Probe {
         hot.node = node;
         ++node->calls;
         ++hot.calls[function];
-        if (hot.watch & watch_frames) [[unlikely]]
+        if (hot.watch_frames) [[unlikely]]
             probe_announce(true);
-        hot.key += hot.function_cost[function];
+        hot.key += node->cost;
     }
     template <class E>
-    requires std::is_enum_v<E>
-    explicit Probe(E function) : Probe(static_cast<uint16_t>(function)) {}
+    requires std::is_enum_v<E> SIM_ALWAYS_INLINE explicit Probe(E function) : Probe(static_cast<uint16_t>(function)) {}
     Probe(const Probe &) = delete;
     Probe &operator=(const Probe &) = delete;
-    ~Probe()
+    SIM_ALWAYS_INLINE ~Probe()
     {
-        if (hot.watch & watch_frames) [[unlikely]]
+        if (hot.watch_frames) [[unlikely]]
             probe_announce(false);
         hot.node = hot.node->parent;
     }

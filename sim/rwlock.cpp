@@ -11,8 +11,10 @@ void RwLock::take_read()
     line_.modify();
     LockClassCounts &counts = hot.lock_counts[lock_class];
     ++counts.acquisitions;
-    if (line != current_cpu())
+    if (line != current_cpu()) {
         ++counts.owner_changes;
+        ++hot.uncommon;
+    }
     line = static_cast<uint16_t>(current_cpu());
     digest_event(*hot.thread, hot.key + lock_class);
     if (readers_++ == 0)
@@ -27,8 +29,11 @@ void RwLock::take_write()
     LockClassCounts &counts = hot.lock_counts[lock_class];
     ++counts.acquisitions;
     ++counts.writes;
-    if (line != current_cpu())
+    ++hot.uncommon;
+    if (line != current_cpu()) {
         ++counts.owner_changes;
+        ++hot.uncommon;
+    }
     line = static_cast<uint16_t>(current_cpu());
     digest_event(*hot.thread, hot.key + lock_class);
     owner = hot.thread;
@@ -36,7 +41,7 @@ void RwLock::take_write()
     node = hot.node->index;
 }
 
-void RwLock::enter_read()
+void RwLock::enter_read_slow()
 {
     settle();
     VERIFY(!write_held());
@@ -48,6 +53,13 @@ void RwLock::enter_read()
 
 void RwLock::enter_write()
 {
+    const Key at = hot.key;
+    if (free_and_near(at)) [[likely]] {
+        ++hot.lock_counts[lock_class].writes;
+        ++hot.uncommon;
+        take_near(at);
+        return;
+    }
     settle();
     VERIFY(!write_held());
     if (free_for_writer() && waiters == nullptr)
@@ -93,7 +105,7 @@ void RwLock::contend(bool write)
     wait_ends(*this);
 }
 
-void RwLock::exit_read()
+void RwLock::exit_read_slow()
 {
     VERIFY3(readers_, >, 0u);
     if (!hot.broken)
@@ -104,7 +116,7 @@ void RwLock::exit_read()
         settle();
     if (--readers_ > 0)
         return;
-    count_hold(*this);
+    count_hold(*this, hot.key);
     pass_on_rwlock();
 }
 
@@ -112,7 +124,7 @@ void RwLock::exit_write()
 {
     VERIFY(write_held());
     charge_key(hot.prices.release);
-    count_hold(*this);
+    count_hold(*this, hot.key);
     if (waiters == nullptr && (hot.key < hot.horizon || hot.key < hot.release_ahead)) [[likely]] {
         owner = nullptr;
         key = hot.key;
@@ -184,7 +196,7 @@ bool RwLock::try_upgrade()
     if (readers_ != 1 || waiters != nullptr)
         return false;
     readers_ = 0;
-    count_hold(*this);
+    count_hold(*this, hot.key);
     owner = hot.thread;
     key = hot.key;
     node = hot.node->index;
@@ -196,7 +208,7 @@ void RwLock::downgrade()
     VERIFY(write_held());
     settle();
     line_.modify();
-    count_hold(*this);
+    count_hold(*this, hot.key);
     readers_ = 1;
     key = hot.key;
     if (waiters == nullptr || hot.broken)

@@ -19,12 +19,36 @@ public:
     explicit RwLock(uint16_t lock_class_in) : LockBase(lock_class_in, LockKind::rwlock) {}
     ~RwLock() { waiters = nullptr; }
 
-    void enter_read();
+    SIM_ALWAYS_INLINE void enter_read()
+    {
+        const Key at = hot.key;
+        if (free_and_near(at)) [[likely]]
+            readers_ = 1, take_near(at);
+        else
+            enter_read_slow();
+    }
     void enter_write();
     [[nodiscard]] bool try_enter_read();
     [[nodiscard]] bool try_enter_write();
     // REQUIRES: the running thread holds it in that mode.
-    void exit_read();
+    SIM_ALWAYS_INLINE void exit_read()
+    {
+        // The last one holds it until the line has come: nobody may come before that.
+        const Key span = hot.prices.rmw_owned;
+        const Key at = hot.key + span;
+        if (readers_ == 1 && waiters == nullptr && at < hot.horizon && line_.is_alone(at) &&
+            key >= hot.plain_holds_from) [[likely]] {
+            hot.key = at;
+            CallNode *const call = hot.node;
+            call->charged_ps += span >> limits::cpu_bits;
+            readers_ = 0;
+            count_plain_hold(*this, at, call->rwlock_holds);
+            owner = nullptr;
+            key = at;
+        } else {
+            exit_read_slow();
+        }
+    }
     void exit_write();
     // REQUIRES: held for reading. False, and still held for reading, if there is another reader or a waiting writer.
     [[nodiscard]] bool try_upgrade();
@@ -42,6 +66,28 @@ private:
 
     bool free_for_writer() const { return owner == nullptr && key <= hot.key; }
     bool free_for_reader() const { return waiters == nullptr && (readers_ > 0 || free_for_writer()); }
+    // It is free, its line is this CPU's alone, and nobody comes first.
+    SIM_ALWAYS_INLINE bool free_and_near(Key at) const
+    {
+        return at < hot.horizon && owner == nullptr && key <= at && waiters == nullptr && line_.is_alone(at) &&
+               line == cpu_of(at);
+    }
+    SIM_ALWAYS_INLINE void take_near(Key before)
+    {
+        Thread *const thread = hot.thread;
+        CallNode *const call = hot.node;
+        const Key span = hot.prices.rmw_owned;
+        const Key at = before + span;
+        call->charged_ps += span >> limits::cpu_bits;
+        hot.key = at;
+        ++hot.lock_counts[lock_class].acquisitions;
+        digest_event(*thread, at + lock_class);
+        owner = thread;
+        key = at;
+        node = call->index;
+    }
+    void enter_read_slow();
+    void exit_read_slow();
     void take_read();
     void take_write();
     void contend(bool write);

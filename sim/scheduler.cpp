@@ -93,6 +93,14 @@ inline __attribute__((always_inline)) void Scheduler::dispatch_inline(Key first)
     }
 }
 
+void Mutex::enter_elsewhere()
+{
+    if (hot.key < hot.horizon && is_free()) [[likely]]
+        take();
+    else
+        enter_slow();
+}
+
 // Where most of a run's turns are given: the dispatcher is part of it, which saves a frame of it on every switch.
 void Mutex::enter_slow()
 {

@@ -37,9 +37,6 @@ Simulator::Simulator(const Machine &machine, const Tables &tables, uint64_t seed
     VERIFY(policy != nullptr);
 
     holds_.resize(tables.lock_classes.size());
-    lock_counts_.resize(tables.lock_classes.size());
-    for (size_t i = 0; i < holds_.size(); ++i)
-        lock_counts_[i].hold = &holds_[i];
     statistics_.functions = static_cast<uint32_t>(tables.functions.size());
     statistics_.waits.resize(tables.lock_classes.size());
     statistics_.waiter_ps.resize(tables.lock_classes.size() * (tables.functions.size() + 1));
@@ -47,6 +44,7 @@ Simulator::Simulator(const Machine &machine, const Tables &tables, uint64_t seed
     for (const FunctionInfo &function : tables.functions)
         function_costs_.push_back(price(int64_t{function.instructions} * machine_.instruction_ps));
     free_function_costs_.resize(function_costs_.size());
+    call_tree_.set_costs(free_function_costs_);
 
     boot_ = std::make_unique<Thread>();
     boot_->name = boot_->group = "setup";
@@ -64,11 +62,10 @@ Simulator::Simulator(const Machine &machine, const Tables &tables, uint64_t seed
     hot.thread = boot_.get();
     hot.node = boot_->node;
     hot.calls = boot_->calls;
-    hot.lock_counts = lock_counts_.data();
+    for (size_t i = 0; i < holds_.size(); ++i)
+        hot.lock_counts[i].hold = &holds_[i];
     hot.line_model = machine_.line_model;
-    if (observer_ != nullptr)
-        hot.watch = static_cast<uint8_t>((observer_->wants_frames() ? watch_frames : 0) |
-                                         (observer_->wants_holds() ? watch_holds : 0));
+    end_repetition();
     while ((machine_.cpus - 1) >> hot.sharer_shift >= 64)
         ++hot.sharer_shift;
     for (uint32_t cpu = 0; cpu < machine_.cpus; ++cpu)
@@ -76,7 +73,7 @@ Simulator::Simulator(const Machine &machine, const Tables &tables, uint64_t seed
     before_invariant_broken = invariant_is_breaking;
     set_prices();
     // The caller is outside of time until run().
-    hot.function_cost = free_function_costs_.data();
+    call_tree_.set_costs(free_function_costs_);
     hot.prices = Prices{};
     hot.free_running = true;
     set_release_limit();
@@ -95,7 +92,7 @@ void Simulator::set_prices()
 {
     hot.free_running = free_;
     hot.charged_bits = free_ ? 0 : ~uint64_t{0};
-    hot.function_cost = free_ ? free_function_costs_.data() : function_costs_.data();
+    call_tree_.set_costs(free_ ? free_function_costs_ : function_costs_);
     hot.prices = Prices{};
     if (free_)
         return;
@@ -112,6 +109,23 @@ void Simulator::set_prices()
     p.context_switch = price(machine_.context_switch_ps);
     p.allocate = price(machine_.allocate_ps);
     p.free = price(machine_.free_ps);
+}
+
+// No step is being written down any more.
+void Simulator::end_repetition()
+{
+    hot.repetition = nullptr;
+    hot.watch_frames = observer_ != nullptr && observer_->wants_frames();
+    set_counting(hot.counting);
+}
+
+void Simulator::set_counting(bool yes)
+{
+    hot.counting = yes;
+    hot.hold_accounts = !yes                                               ? HoldAccounts::none
+                        : observer_ != nullptr && observer_->wants_holds() ? HoldAccounts::announced
+                                                                           : HoldAccounts::counted;
+    hot.plain_holds_from = hot.hold_accounts == HoldAccounts::counted ? hot.counted_from : never;
 }
 
 // ---- threads ----
@@ -202,6 +216,7 @@ End Simulator::run()
     hot.node = boot_->node;
     hot.calls = boot_->calls;
     hot.broken = false;
+    end_repetition(); // its thread may have been left where it was
     const Key last = std::max({end_key_, hot.key & ~Key{limits::timer_cpu}, from});
     hot.key = last;
     hot.horizon = never;

@@ -120,9 +120,8 @@ public:
         measurement_pending_ = true;
         set_release_limit();
     }
-    // Off: locks keep no accounts of acquisitions, holds and waits, and no history for the digest. What happens is the
-    // same.
-    void set_counting(bool yes) { hot.counting = yes; }
+    // Off: locks keep no accounts of holds and waits. What happens is the same.
+    void set_counting(bool yes);
     // Off: every release waits for its turn. Nothing but speed changes; for tests.
     void set_release_ahead(bool yes);
 
@@ -145,6 +144,7 @@ public:
     void look_for_ring(const Thread &thread);
     void thread_finished(Thread &thread);
     void invariant_breaks();
+    void end_repetition();
     void check_progress();
 
 private:
@@ -173,7 +173,6 @@ private:
     std::unique_ptr<Thread> boot_;
     std::vector<Key> function_costs_;
     std::vector<Key> free_function_costs_;
-    std::vector<LockClassCounts> lock_counts_;
     std::vector<Histogram> holds_;
     LockStatistics statistics_;
     Measurements measured_;
