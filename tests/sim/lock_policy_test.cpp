@@ -39,12 +39,16 @@ Outcome one_round(const Machine &machine, const std::vector<int64_t> &think_ns)
         simulator.spawn("t", {}, [&, i] {
             charge(nanoseconds(think_ns[i]));
             MutexGuard held(mutex);
+            CHECK(now().ps % 1000 == 0); // so that nanoseconds say all
             outcome.had_ns[i] = now().ns();
             charge(nanoseconds(1000));
         });
     const End end = simulator.run();
     CHECK(end.ending == Ending::finished);
     const LockClassWaits &waits = simulator.measurements().locks.waits[0];
+    CHECK(end.at.ps % 1000 == 0);
+    CHECK(waits.wait.total() % 1000 == 0);
+    CHECK(waits.spin_ps % 1000 == 0);
     outcome.end_ns = end.at.ns();
     outcome.wait_ns = static_cast<int64_t>(waits.wait.total() / 1000);
     outcome.spin_ns = static_cast<int64_t>(waits.spin_ps / 1000);
@@ -167,6 +171,30 @@ TEST_CASE("under a crowd a polled lock slows down as its formula says, and a que
         CHECK(hand_over_ps(crowded(threads, "ticket"), threads) == (100 + 10 + 100) * 1000 + 20'000 * n / 2);
         CHECK(hand_over_ps(crowded(threads, "queued"), threads) == (100 + 10 + 200) * 1000);
         CHECK(hand_over_ps(crowded(threads, "adaptive-backoff"), threads) == (100 + 1 + 200) * 1000 + 60'000 / (n + 1));
+    }
+}
+
+TEST_CASE("on any machine the time between two owners is the leave and the hand-over of the policy's formula")
+{
+    Random random(1, "machines");
+    for (int i = 0; i < 60; ++i) {
+        Machine machine = crowded(static_cast<uint32_t>(random.between(2, 24)), "queued");
+        machine.rmw_owned_ps = static_cast<int64_t>(random.between(1, 30'000));
+        machine.load_hit_ps = static_cast<int64_t>(random.between(1, 5'000));
+        machine.transfer_same_socket_ps = machine.rmw_owned_ps + static_cast<int64_t>(random.below(300'000));
+        machine.crowd_ps = static_cast<int64_t>(random.below(50'000));
+        machine.backoff_ps = static_cast<int64_t>(random.below(900'000));
+        const int64_t n = machine.cpus - 1;
+        const int64_t x = machine.transfer_same_socket_ps;
+        const int64_t in_it = 100'000 + machine.rmw_owned_ps;
+        const auto between = [&](const char *policy) {
+            machine.lock_policy = policy;
+            return hand_over_ps(machine, machine.cpus);
+        };
+        CHECK(between("queued") == in_it + 2 * x);
+        CHECK(between("adaptive-ttas") == in_it + 2 * x + machine.crowd_ps * n);
+        CHECK(between("ticket") == in_it + x + machine.crowd_ps * n / 2);
+        CHECK(between("adaptive-backoff") == 100'000 + machine.load_hit_ps + 2 * x + machine.backoff_ps / (n + 1));
     }
 }
 
