@@ -1,6 +1,7 @@
 #include "sim/cache_line.h"
 
 #include "sim/lock.h"
+#include "sim/simulator.h"
 
 #include <algorithm>
 #include <bit>
@@ -13,6 +14,35 @@ uint64_t sharer_bit(uint32_t cpu)
 {
     const uint32_t cpus = hot.simulator == nullptr ? 1 : hot.sharer_shift;
     return uint64_t{1} << ((cpu >> cpus) & 63);
+}
+
+// The library's popcount is a call on machines as old as the compiler assumes.
+uint64_t count_of(uint64_t bits)
+{
+    bits -= (bits >> 1) & 0x5555555555555555ull;
+    bits = (bits & 0x3333333333333333ull) + ((bits >> 2) & 0x3333333333333333ull);
+    bits = (bits + (bits >> 4)) & 0x0f0f0f0f0f0f0f0full;
+    return (bits * 0x0101010101010101ull) >> 56;
+}
+
+// From the farthest of the sharers. Those of the CPU's own socket are neighbours of its bit; all others are as far as
+// the other socket. REQUIRES: there are sharers, and the CPU is none of them.
+Key transfer_of_farthest(uint64_t sharers, uint32_t cpu)
+{
+    if (hot.sharer_shift == 0) {
+        const uint32_t per_socket = hot.simulator->machine().cpus_per_socket;
+        const uint64_t socket =
+            per_socket < 64 ? ((uint64_t{1} << per_socket) - 1) << (cpu / per_socket * per_socket) : ~uint64_t{0};
+        return std::max<Key>((sharers & socket) != 0 ? hot.prices.transfer[0] : 0,
+                             (sharers & ~socket) != 0 ? hot.prices.transfer[1] : 0);
+    }
+    Key farthest = 0;
+    for (uint64_t rest = sharers; rest != 0; rest &= rest - 1) {
+        const uint32_t sharer = static_cast<uint32_t>(std::countr_zero(rest)) << hot.sharer_shift;
+        if (sharer != cpu)
+            farthest = std::max(farthest, transfer(static_cast<uint16_t>(sharer), cpu));
+    }
+    return farthest;
 }
 
 } // namespace
@@ -29,14 +59,11 @@ void Line::modify_slow()
         // The farthest copy: any sharer of another socket is as far as the other socket.
         cost = owner == cpu ? 0 : transfer(static_cast<uint16_t>(owner), cpu);
         const uint64_t others = sharers & ~sharer_bit(cpu);
-        for (uint64_t rest = others; rest != 0; rest &= rest - 1) {
-            const uint32_t sharer = static_cast<uint32_t>(std::countr_zero(rest)) << hot.sharer_shift;
-            if (sharer != cpu)
-                cost = std::max(cost, transfer(static_cast<uint16_t>(sharer), cpu));
-        }
+        if (others != 0)
+            cost = std::max(cost, transfer_of_farthest(others, cpu));
         cost = std::max(cost, hot.prices.rmw_owned);
         const uint64_t crowd = others & ~(owner == limits::timer_cpu ? 0 : sharer_bit(owner));
-        cost += hot.prices.crowd * static_cast<uint64_t>(std::popcount(crowd));
+        cost += hot.prices.crowd * count_of(crowd);
     }
     charge_key(cost);
     state = (hot.key & ~Key{limits::timer_cpu}) | cpu;

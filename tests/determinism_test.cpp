@@ -30,10 +30,18 @@ TEST_CASE("every built-in scenario comes out the same without the kernel's short
     Json overrides = small_sizes();
     for (const std::string &name : scenarios::library_names()) {
         INFO(name);
-        std::string expected = analysis::dump(analysis::report_json(small_run(name, overrides[name])));
-        CHECK(analysis::dump(analysis::report_json(small_run(name, overrides[name], nullptr, false))) == expected);
+        const scenarios::RunResult first = small_run(name, overrides[name]);
+        const scenarios::RunResult in_turn = small_run(name, overrides[name], nullptr, false);
         EverythingHeard observer;
-        CHECK(analysis::dump(analysis::report_json(small_run(name, overrides[name], &observer))) == expected);
+        const scenarios::RunResult heard = small_run(name, overrides[name], &observer);
+        CHECK(in_turn.end == first.end);
+        CHECK(heard.end == first.end);
+        // What gets nowhere is given up after so many decisions of the kernel, and short cuts save decisions.
+        if (first.end == scenarios::End::livelock)
+            continue;
+        const std::string expected = analysis::dump(analysis::report_json(first));
+        CHECK(analysis::dump(analysis::report_json(in_turn)) == expected);
+        CHECK(analysis::dump(analysis::report_json(heard)) == expected);
     }
 }
 
