@@ -4,14 +4,18 @@
 #include "model/companions.h"
 #include "model/costs.h"
 #include "model/lock_classes.h"
+#include "model/objset.h"
 #include "sim/simulator.h"
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace analysis {
 
 namespace {
+
+constexpr const char *holds_of_the_zap = "dnode_hold_impl on_zap";
 
 struct Snapshot {
     std::vector<uint64_t> calls;
@@ -137,6 +141,8 @@ std::vector<Compared> collect(const Json &profile, const Counts &sum)
                 recorded += value.get<double>();
         out.push_back({std::string("ref.") + holds, recorded, sum.function(holds)});
     }
+    if (profile.contains("dnode_hold_impl_on_zap"))
+        out.push_back({"dnode_hold_impl_on_zap", profile["dnode_hold_impl_on_zap"], sum.function(holds_of_the_zap)});
     out.push_back({"zrl.zrl_add", profile.value("zrl", Json::object()).value("zrl_add@zrlock.c", Json(0)),
                    sum.function("zrl_add")});
     return out;
@@ -181,14 +187,18 @@ int64_t Counts::function(const std::string &name) const
     return found == fn.end() ? 0 : found->second;
 }
 
-Counts count(const std::function<void()> &call)
+Counts count(dmu::objset_t &os, uint64_t zapobj, const std::function<void()> &call)
 {
+    const uint64_t watched_outside = std::exchange(os.os_watched_object, zapobj); // counts may be nested
+    const uint64_t watched_before = os.os_watched_holds;
     const Snapshot before = snapshot();
     const sim::CallNode *top = sim::hot.node;
     call();
+    os.os_watched_object = watched_outside;
     const Snapshot after = snapshot();
 
     Counts counts;
+    put(counts.fn, holds_of_the_zap, os.os_watched_holds - watched_before);
     for (size_t i = 0; i < before.calls.size(); ++i)
         put(counts.fn, dmu::costs[i].name, after.calls[i] - before.calls[i]);
     for (uint16_t i = 0; i < dmu::lock_class_count; ++i) {

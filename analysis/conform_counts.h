@@ -15,6 +15,10 @@
 #include <string_view>
 #include <vector>
 
+namespace dmu {
+struct objset_t;
+}
+
 namespace analysis {
 
 struct Counts {
@@ -30,8 +34,9 @@ struct Counts {
     bool operator==(const Counts &) const = default;
 };
 
-// Everything that the running simulated thread counts while `call` runs. REQUIRES: no other thread runs meanwhile.
-Counts count(const std::function<void()> &call);
+// Everything that the running simulated thread counts while `call` runs, the holds of object `zapobj` apart.
+// REQUIRES: no other thread runs meanwhile.
+Counts count(dmu::objset_t &os, uint64_t zapobj, const std::function<void()> &call);
 
 // Compares every count of a recorded profile that the model knows with sum / calls. Functions and locks that the model
 // leaves out on purpose are skipped (left_out()).

@@ -24,7 +24,7 @@ void replay_create_sequence(const Json &trace, Comparison &comparison)
         for (const Json &recorded : list_field(trace, "", "cases")) {
             const uint64_t until = number_field(recorded, "cases", "dir_entries");
             comparison.label("after " + std::to_string(until) + " creates");
-            sum += count([&] {
+            sum += count(bed.os(), dir, [&] {
                 for (; created < until; ++created) {
                     auto object = dmu::dmu_create(bed.os(), dir, f_name(created));
                     VERIFY(object.ok());

@@ -135,7 +135,8 @@ void HoldReplay::hold(const Json &recorded, const std::string &sentence)
     const bool add = says(sentence, "add") || fresh;
 
     auto tx = dmu::dmu_tx_create(bed_.os());
-    const Counts counts = count([&] { dmu::dmu_tx_hold_zap(*tx, object, add, name.empty() ? nullptr : &view); });
+    const Counts counts =
+        count(bed_.os(), object, [&] { dmu::dmu_tx_hold_zap(*tx, object, add, name.empty() ? nullptr : &view); });
     VERIFY3(tx->tx_err, ==, 0);
     const dmu::dmu_tx_hold_t &txh = tx->tx_holds[tx->tx_hold_count - 1];
     comparison_.equal("space_towrite", field(recorded, "cases", "space_towrite"), txh.txh_space_towrite);
@@ -177,11 +178,13 @@ void HoldReplay::change(const Json &recorded, const std::string &sentence)
     Counts counts;
     if (looking) {
         uint64_t value = 0;
-        counts = count([&] { VERIFY(dmu::zap_lookup(bed_.os(), object, name, 8, 1, &value).ok()); });
+        counts = count(bed_.os(), object, [&] { VERIFY(dmu::zap_lookup(bed_.os(), object, name, 8, 1, &value).ok()); });
     } else {
         bed_.transact(object, [&](dmu::dmu_tx_t &tx) {
             const uint64_t value = 1;
-            counts = count([&] { VERIFY(dmu::zap_add(bed_.os(), object, name, {8, 1, &value}, tx).ok()); });
+            counts = count(bed_.os(), object, [&] {
+                VERIFY(dmu::zap_add(bed_.os(), object, name, {8, 1, &value}, tx).ok());
+            });
         });
         if (name == f_name(directory.entries))
             ++directory.entries;

@@ -210,22 +210,23 @@ Counts OpReplay::one_call(const std::string &op, const std::string &name)
     const bool add = op.find("(add)") != std::string::npos;
     uint64_t value = 7, towrite = 0, tooverwrite = 0;
     if (op == "zap_lookup" || op == "zap_lookup_missing")
-        return count([&] { std::ignore = dmu::zap_lookup(os, dir_, name, 8, 1, &value); });
+        return count(os, dir_, [&] { std::ignore = dmu::zap_lookup(os, dir_, name, 8, 1, &value); });
     if (op == "zap_lookup_by_dnode")
-        return count([&] { std::ignore = dmu::zap_lookup_by_dnode(*held_, name, 8, 1, &value); });
+        return count(os, dir_, [&] { std::ignore = dmu::zap_lookup_by_dnode(*held_, name, 8, 1, &value); });
     if (op.starts_with("zap_count_write("))
-        return count([&] { std::ignore = dmu::zap_count_write(os, dir_, &view, add, towrite, tooverwrite); });
+        return count(os, dir_, [&] { std::ignore = dmu::zap_count_write(os, dir_, &view, add, towrite, tooverwrite); });
     if (op.starts_with("zap_count_write_by_dnode("))
-        return count([&] { std::ignore = dmu::zap_count_write_by_dnode(*held_, &view, add, towrite, tooverwrite); });
+        return count(os, dir_,
+                     [&] { std::ignore = dmu::zap_count_write_by_dnode(*held_, &view, add, towrite, tooverwrite); });
     if (op.starts_with("dmu_tx_hold_zap(")) {
         auto tx = dmu::dmu_tx_create(os);
-        const Counts counts = count([&] { dmu::dmu_tx_hold_zap(*tx, dir_, add, &view); });
+        const Counts counts = count(os, dir_, [&] { dmu::dmu_tx_hold_zap(*tx, dir_, add, &view); });
         dmu::dmu_tx_abort(std::move(tx));
         return counts;
     }
     Counts counts;
     bed_.transact(dir_, [&](dmu::dmu_tx_t &tx) {
-        counts = count([&] {
+        counts = count(os, dir_, [&] {
             dmu::Result<> done;
             if (op == "zap_update_existing")
                 done = dmu::zap_update(os, dir_, name, {8, 1, &value}, tx);
@@ -294,7 +295,7 @@ Counts OpReplay::create_once(size_t step, const std::string &name, Counts *by_na
     std::array<Counts, create_steps.size()> counts;
     const auto measure = [&](size_t which, const std::function<void()> &call) {
         if (which == step || which == create_zap_add || which == create_hold_zap)
-            counts[which] = count(call);
+            counts[which] = count(os, dir_, call);
         else
             call();
     };
@@ -316,7 +317,7 @@ Counts OpReplay::create_once(size_t step, const std::string &name, Counts *by_na
         measure(6, [&] { dmu::dmu_tx_commit(std::move(tx)); });
     };
     if (step == whole_create)
-        counts[whole_create] = count(whole);
+        counts[whole_create] = count(os, dir_, whole);
     else
         whole();
     if (by_name != nullptr) {

@@ -36,6 +36,8 @@ Result<dnode_hold_t> hold_through_block(objset_t &os, uint64_t object, uint32_t 
     VERIFY((flag & DNODE_MUST_BE_FREE) == 0 || slots > 0);
     if (object == 0 || object >= DN_MAX_OBJECT)
         return SET_ERROR(EINVAL);
+    if (object == os.os_watched_object) [[unlikely]]
+        ++os.os_watched_holds;
 
     dnode_t &mdn = DMU_META_DNODE(os);
     dbuf_hold_t db;

@@ -30,6 +30,7 @@ constexpr era_t illumos_2016 = {
     .new_object_by_dnode = false,
     .read_enters_struct_lock = true,
     .read_consults_prefetch = true,
+    .cursor_is_next = false,
     .parent_beyond_end = false,
     .freed_dnodes_listed_apart = true,
 };
@@ -61,6 +62,7 @@ constexpr era_t zol_2016_08 = [] {
     era.what =
         "ZFS on Linux in user space, July 2016: dnodes may take several slots, so holds look at the earlier ones";
     era.walk_earlier_slots = true;
+    era.cursor_is_next = true;
     era.parent_beyond_end = true;
     return era;
 }();

@@ -31,13 +31,14 @@ struct era_t {
     uint32_t dbuf_mutexes;
 
     // What comes with the code base.
-    bool slots_by_handle;           // dnode_hold_impl judges a slot by its handle: model/variants/dnode_slots.h
-    const char *next_offset;        // how the tree is searched: model/variants/next_offset.h
-    const char *per_cpu_cursor;     // how a thread takes a number from its CPU's cursor: model/variants/object_alloc.h
-    bool new_object_by_dnode;       // dmu_tx_add_new_object is given the dnode, not the number
-    bool read_enters_struct_lock;   // dbuf_read takes dn_struct_rwlock even for a cached buffer
-    bool read_consults_prefetch;    // reads of dnode blocks pass the meta-dnode's prefetcher lock
-    bool parent_beyond_end;         // dbuf_findbp finds parents of blocks beyond the object's end on disk
+    bool slots_by_handle;         // dnode_hold_impl judges a slot by its handle: model/variants/dnode_slots.h
+    const char *next_offset;      // how the tree is searched: model/variants/next_offset.h
+    const char *per_cpu_cursor;   // how a thread takes a number from its CPU's cursor: model/variants/object_alloc.h
+    bool new_object_by_dnode;     // dmu_tx_add_new_object is given the dnode, not the number
+    bool read_enters_struct_lock; // dbuf_read takes dn_struct_rwlock even for a cached buffer
+    bool read_consults_prefetch;  // reads of dnode blocks pass the meta-dnode's prefetcher lock
+    bool cursor_is_next;    // os_obj_next is the next number to try, not the last one tried (since dnodes have slots)
+    bool parent_beyond_end; // dbuf_findbp finds parents of blocks beyond the object's end on disk
     bool freed_dnodes_listed_apart; // os_free_dnodes beside os_dirty_dnodes (until 2016)
 };
 

@@ -78,9 +78,13 @@ struct objset_t {
 
     kmutex_t os_obj_lock{"os_obj_lock"};
     // under os_obj_lock:
-    uint64_t os_obj_next = 0;                        // one cursor: the last number tried
+    uint64_t os_obj_next = 0;                        // one cursor: the last number tried, or the next (era)
     uint64_t os_obj_next_chunk = 0;                  // cursor per CPU: where the next chunk begins
     std::vector<atomic_uint64_t> os_obj_next_percpu; // the next number that CPU tries; changed without the lock
+
+    // For whoever wants to know how often one object is held: its number (0: of none), and the holds so far.
+    uint64_t os_watched_object = 0;
+    uint64_t os_watched_holds = 0;
 
     dnode_stats_t stats;
     allocator_stats_t allocator;
