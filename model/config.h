@@ -23,6 +23,7 @@ struct code_config {
     bool zap_shrink = false;              // zap_remove merges emptied sibling leaves
     bool hold_free_whole_range = false;   // dmu_tx_hold_free counts level-1 blocks that do not exist (before zfs#3064)
     bool dbuf_cache = false;              // released dbufs are kept on an LRU of their own
+    std::string zap_upgrade = "try";      // how a thread that reads a ZAP's header and has a leaf becomes its writer
     std::string slot_retry = "drop-once"; // how dnode_hold_impl waits for a slot's handle (eras that judge by handles)
     std::string create_path = "zpl";      // zpl | dmu
 };

@@ -190,6 +190,8 @@ namespace dmu {
     X(dmu_object_set_blocksize, "dmu_object_set_blocksize", 28, recorded, 0,                                           \
       "C: 3.5 in eight microzap adds, one of which grows the block")                                                   \
     X(dmu_free_range, "dmu_free_range", 30, assumed, 0, "G")                                                           \
+    X(dmu_write, "dmu_write", 60, assumed, 0, "G: the bytes moved are not in it")                                      \
+    X(dmu_buf_hold_array_by_dnode, "dmu_buf_hold_array_by_dnode", 90, assumed, 0, "G")                                 \
     X(dmu_prefetch, "dmu_prefetch", 40, assumed, 0, "G")                                                               \
     X(zap_lookup, "zap_lookup", 8, recorded, 0, "C")                                                                   \
     X(zap_lookup_norm, "zap_lookup_norm", 17, recorded, 0, "C: 60 with zap_lookup_impl, which was inlined")            \

@@ -3,6 +3,9 @@
 #include "model/dsl_pool.h"
 #include "model/objset.h"
 
+#include <algorithm>
+#include <vector>
+
 namespace dmu {
 
 namespace {
@@ -125,6 +128,45 @@ Result<> dmu_free_range(objset_t &os, uint64_t object, uint64_t offset, uint64_t
     if (!dn)
         return SET_ERROR(dn.error());
     dnode_free_range(**dn, offset, size, tx);
+    return {};
+}
+
+Result<> dmu_write(objset_t &os, uint64_t object, uint64_t offset, uint64_t size, dmu_tx_t &tx)
+{
+    Probe probe{Fn::dmu_write};
+    if (size == 0)
+        return {};
+    auto dn = dnode_hold(os, object);
+    if (!dn)
+        return SET_ERROR(dn.error());
+
+    // Every block of the range is held before the first one changes.
+    std::vector<dmu_buf_hold_t> blocks;
+    {
+        Probe array_probe{Fn::dmu_buf_hold_array_by_dnode};
+        auto reader = rw_enter((*dn)->dn_struct_rwlock, RW_READER);
+        const uint64_t last = dbuf_whichblock(**dn, 0, offset + size - 1);
+        for (uint64_t blkid = dbuf_whichblock(**dn, 0, offset); blkid <= last; ++blkid) {
+            auto held = held_or_eio(dbuf_hold(**dn, blkid));
+            if (!held)
+                return SET_ERROR(held.error());
+            blocks.push_back(std::move(*held));
+        }
+    }
+
+    const uint64_t end = offset + size;
+    for (const dmu_buf_hold_t &block : blocks) {
+        const uint64_t begin_of_block = block->db_blkid * block->db_size;
+        const uint64_t from = std::max(offset, begin_of_block) - begin_of_block;
+        const uint64_t until = std::min(end, begin_of_block + block->db_size) - begin_of_block;
+        const bool whole = from == 0 && until == block->db_size;
+        if (whole)
+            dmu_buf_will_fill(*block, tx);
+        else
+            dmu_buf_will_dirty(*block, tx);
+        if (whole)
+            dmu_buf_fill_done(*block, tx);
+    }
     return {};
 }
 

@@ -58,6 +58,9 @@ dmu_object_info_t dmu_object_info_from_db(dmu_buf_impl_t &db);
 // ENOTSUP: the object has more than one block already.
 Result<> dmu_object_set_blocksize(objset_t &os, uint64_t object, uint64_t size, uint32_t ibs, dmu_tx_t &tx);
 Result<> dmu_free_range(objset_t &os, uint64_t object, uint64_t offset, uint64_t size, dmu_tx_t &tx);
+// Writes the range, which bytes is not asked (of file contents only the size is kept): blocks covered whole are filled,
+// others read first. REQUIRES: the transaction holds the range (dmu_tx_hold_write).
+Result<> dmu_write(objset_t &os, uint64_t object, uint64_t offset, uint64_t size, dmu_tx_t &tx);
 // Asks for blocks to be read ahead; what is in memory already costs a look.
 void dmu_prefetch(objset_t &os, uint64_t object, uint64_t offset, uint64_t length);
 

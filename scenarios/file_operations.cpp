@@ -56,6 +56,8 @@ std::vector<Operation> file_operations()
     list.push_back(operation("stat", "Finds a name and reads the file's attributes; ENOENT.",
                              {dir_field(directory_sentence), name_field("The name.")}, stat));
     list.push_back(operation("readdir", "Lists a directory.", {dir_field(directory_sentence)}, readdir));
+    list.push_back(operation("dir_stats", "Reads the statistics of a directory's ZAP, leaf by leaf.",
+                             {dir_field(directory_sentence)}, dir_stats));
     return list;
 }
 

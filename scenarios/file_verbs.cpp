@@ -4,6 +4,7 @@
 // it.
 #include "scenarios/file_verbs.h"
 
+#include "model/zap.h"
 #include "model/zpl.h"
 #include "scenarios/workload.h"
 
@@ -110,6 +111,19 @@ void file_verbs::lookup(Worker &worker, const Step &step)
 void file_verbs::stat(Worker &worker, const Step &step)
 {
     on_entry(worker, step, [](dmu::znode_t &dzp, const std::string &name) { return dmu::zpl_stat(dzp, name).error(); });
+}
+
+void file_verbs::dir_stats(Worker &worker, const Step &step)
+{
+    const std::string dir = worker.text(step.dir);
+    worker.operate(step, [&] {
+        return in_directory(worker, dir, [&](dmu::znode_t &dzp) {
+            const auto stats = dmu::zap_get_stats(worker.world().objset(), dzp.z_id);
+            if (stats)
+                worker.world().zap_stats[dir.empty() ? "/" : dir] = *stats;
+            return stats.error();
+        });
+    });
 }
 
 void file_verbs::readdir(Worker &worker, const Step &step)

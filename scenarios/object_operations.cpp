@@ -8,6 +8,8 @@ namespace {
 
 constexpr uint64_t objects_max = 1ull << 48; // DN_MAX_OBJECT
 constexpr uint64_t count_max = 1'000'000'000'000;
+constexpr uint64_t write_offset_max = 1ull << 50;
+constexpr uint64_t write_size_max = 64 << 20; // what one transaction may write: DMU_MAX_ACCESS
 constexpr size_t name_length_max = 255;
 
 // ---- fields ----
@@ -164,6 +166,12 @@ std::vector<Operation> object_operations()
                                      "Each hold, its block in hand, waits for this time since the start before it "
                                      "touches the slot: brings threads there together.")},
                              hold));
+    list.push_back(
+        operation("object_write", "Writes a range of each object, in a transaction of its own; ENOENT.",
+                  {required(objects_field("Object numbers.")),
+                   quantity("offset", &Step::offset, {Unit::size, 0, write_offset_max}, "First byte."),
+                   required(quantity("size", &Step::size, {Unit::size, 1, write_size_max}, "How many bytes."))},
+                  object_write));
     list.push_back(
         operation("hold_tx", "Joins the open txg and stays, so that it cannot be synced.", {held_name()}, hold_tx));
     list.push_back(operation("quiesce", "Asks for the open txg to be synced; goes on as soon as the next one is open.",

@@ -4,6 +4,7 @@
 // its latency and its own chance to be refused.
 #include "scenarios/object_verbs.h"
 
+#include "model/dmu.h"
 #include "model/dmu_object.h"
 #include "model/dmu_tx.h"
 #include "model/dnode.h"
@@ -252,6 +253,19 @@ void object_verbs::hold(Worker &worker, const Step &step)
                 return dmu::dnode_hold(world.objset(), object).error();
             const sim::Time instant = world.measured_from() + sim::nanoseconds(static_cast<int64_t>(step.slot_at_ns));
             return dmu::dnode_hold_in_step(world.objset(), object, instant).error();
+        });
+    });
+}
+
+void object_verbs::object_write(Worker &worker, const Step &step)
+{
+    const uint64_t offset = worker.value(step, step.offset), size = worker.value(step, step.size);
+    for_each_object(worker, step, [&](uint64_t object) {
+        worker.operate(step, [&] {
+            dmu::objset_t &os = worker.world().objset();
+            const auto hold = [&](dmu::dmu_tx_t &tx) { dmu::dmu_tx_hold_write(tx, object, offset, size); };
+            return in_transaction(
+                os, hold, [&](dmu::dmu_tx_t &tx) { return dmu::dmu_write(os, object, offset, size, tx).error(); });
         });
     });
 }

@@ -236,6 +236,34 @@ void add_measurements(RunResult &result, const sim::Simulator &simulator, const 
     }
 }
 
+// zap_get_stats: the numbers, and the rows of its histograms as "histogram.N", empty ones left out.
+void add_zap(std::map<std::string, uint64_t> &into, const std::string &name, const dmu::zap_stats_t &stats)
+{
+    const std::pair<const char *, uint64_t> numbers[] = {{"zs_ptrtbl_len", stats.zs_ptrtbl_len},
+                                                         {"zs_blocksize", stats.zs_blocksize},
+                                                         {"zs_ptrtbl_blks_copied", stats.zs_ptrtbl_blks_copied},
+                                                         {"zs_ptrtbl_nextblk", stats.zs_ptrtbl_nextblk},
+                                                         {"zs_ptrtbl_zt_blk", stats.zs_ptrtbl_zt_blk},
+                                                         {"zs_ptrtbl_zt_numblks", stats.zs_ptrtbl_zt_numblks},
+                                                         {"zs_ptrtbl_zt_shift", stats.zs_ptrtbl_zt_shift},
+                                                         {"zs_num_blocks", stats.zs_num_blocks},
+                                                         {"zs_num_leafs", stats.zs_num_leafs},
+                                                         {"zs_num_entries", stats.zs_num_entries},
+                                                         {"zs_salt", stats.zs_salt}};
+    for (const auto &[field, value] : numbers)
+        into[name + field] = value;
+    const auto add_rows = [&](const char *histogram, const auto &rows) {
+        for (size_t i = 0; i < rows.size(); ++i)
+            if (rows[i] != 0)
+                into[name + histogram + "." + std::to_string(i)] = rows[i];
+    };
+    add_rows("zs_leafs_with_2n_pointers", stats.zs_leafs_with_2n_pointers);
+    add_rows("zs_blocks_with_n5_entries", stats.zs_blocks_with_n5_entries);
+    add_rows("zs_blocks_n_tenths_full", stats.zs_blocks_n_tenths_full);
+    add_rows("zs_entries_using_n_chunks", stats.zs_entries_using_n_chunks);
+    add_rows("zs_buckets_with_n_entries", stats.zs_buckets_with_n_entries);
+}
+
 void add_world(RunResult &result, const World &world)
 {
     for (size_t i = 0; i < operations().size(); ++i) {
@@ -268,6 +296,8 @@ void add_world(RunResult &result, const World &world)
               [](const HistogramResult &a, const HistogramResult &b) { return a.name < b.name; });
     for (const auto &[name, value] : world.measured_kstats())
         result.counters.emplace(name, value); // a function of the same name keeps its count of calls
+    for (const auto &[name, stats] : world.zap_stats)
+        add_zap(result.kstats["zap"], name + ".", stats);
     result.refusals = world.refusals;
     result.allocator.objects_recorded = world.scenario.records("objects");
     result.allocator.objects = world.handed_out.runs();

@@ -59,6 +59,8 @@ const Table &code_table()
          from_era(flag("dbuf_cache", &code_config::dbuf_cache, "Released dbufs stay on a list of their own.")),
          flag("hold_free_whole_range", &code_config::hold_free_whole_range,
               "dmu_tx_hold_free counts level-1 blocks that do not exist, as before zfs#3064."),
+         choice("zap_upgrade", &code_config::zap_upgrade, choices_for("zap_upgrade"),
+                "How a thread that holds a ZAP's header as reader, and a leaf, becomes the header's writer."),
          choice("slot_retry", &code_config::slot_retry, choices_for("slot_retry"),
                 "How dnode_hold_impl goes on when a slot's handle is locked or held (eras since 2019)."),
          choice("create_path", &code_config::create_path, {"zpl", "dmu"},

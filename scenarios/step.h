@@ -67,6 +67,7 @@ struct Step {
     Quantity stride{1, {}, {}}, from{1, {}, {}}, to{(1ull << 48) - 1, {}, {}};
     std::vector<std::string> flags;
     Quantity offset;
+    Quantity size;
     uint64_t minlvl = 0, blkfill = 0, txg = 0;
     uint64_t slot_at_ns = 0; // since the beginning of the measured part; 0: no waiting
     Template name;

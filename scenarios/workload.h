@@ -12,6 +12,7 @@
 #include "model/objset.h"
 #include "model/spa.h"
 #include "model/spl.h"
+#include "model/zap.h"
 #include "model/zpl.h"
 #include "scenarios/live_objects.h"
 #include "scenarios/run.h"
@@ -88,7 +89,8 @@ public:
     LiveObjects live;
     std::map<std::string, dmu::dmu_tx_ptr> held;
     std::map<std::string, std::unique_ptr<ScriptLock>> locks;
-    std::map<std::string, uint64_t> zaps; // object numbers by the names that scripts give them
+    std::map<std::string, uint64_t> zaps;              // object numbers by the names that scripts give them
+    std::map<std::string, dmu::zap_stats_t> zap_stats; // of ZAPs and directories, as last read by a script
     ObjectRuns handed_out;
     Quantize next_offset_per_alloc;
     Quantize hold_per_alloc;

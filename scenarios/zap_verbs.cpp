@@ -163,7 +163,13 @@ void zap_verbs::zap_cursor(Worker &worker, const Step &step)
 
 void zap_verbs::zap_stats(Worker &worker, const Step &step)
 {
-    on_zap(worker, step, [&](uint64_t object) { return dmu::zap_get_stats(worker.world().objset(), object).error(); });
+    const std::string zap = worker.text(step.zap);
+    on_zap(worker, step, [&](uint64_t object) {
+        const auto stats = dmu::zap_get_stats(worker.world().objset(), object);
+        if (stats)
+            worker.world().zap_stats[zap] = *stats;
+        return stats.error();
+    });
 }
 
 } // namespace scenarios

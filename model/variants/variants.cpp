@@ -51,6 +51,13 @@ constexpr choice_t<std::unique_ptr<const dnode_slots_t> (*)()> slot_forms[] = {
     {"walk", make_dnode_slots_walk, "every earlier slot is looked at"},
 };
 
+constexpr choice_t<std::unique_ptr<const zap_upgrade_t> (*)(const code_config &)> zap_upgrades[] = {
+    {"try", make_zap_upgrade_try, "rw_tryupgrade, which may succeed where rw_upgrade_can_succeed says so"},
+    {"refuse", make_zap_upgrade_refuse, "never: leaf and header are let go, and taken again in their order"},
+    {"drop-and-retake", make_zap_upgrade_drop_and_retake,
+     "the header is let go and taken again as writer while the leaf is held: the wrong order, which can deadlock"},
+};
+
 // Eras that judge a slot by its handle.
 constexpr choice_t<std::unique_ptr<const dnode_slots_t> (*)()> slot_retries[] = {
     {"drop-once", make_dnode_slots_by_handle, "who is refused the slot waits without a hold on it"},
@@ -102,7 +109,7 @@ variants_t::variants_t(const code_config &code)
       dbuf_hold(chosen(dbuf_holds, code.dbuf_hold).make()), dnode_slots(make_dnode_slots(era, code)),
       next_offset(chosen(next_offsets, era.next_offset).make()),
       tx_hold_zap(chosen(tx_hold_zaps, code.tx_hold_zap).make()),
-      zap_upgrade(code.rw_upgrade_can_succeed ? make_zap_upgrade_atomic() : make_zap_upgrade_refuse())
+      zap_upgrade(chosen(zap_upgrades, code.zap_upgrade).make(code))
 {
 }
 
@@ -113,6 +120,7 @@ std::span<const choice_info> choices()
         list(list_of_all, "object_alloc", object_allocs);
         list(list_of_all, "tx_hold_zap", tx_hold_zaps);
         list(list_of_all, "dbuf_hold", dbuf_holds);
+        list(list_of_all, "zap_upgrade", zap_upgrades);
         list(list_of_all, "slot_retry", slot_retries);
         return list_of_all;
     }();

@@ -2,11 +2,12 @@
 //
 // refuse: never, as in user space and in kernels whose lock cannot; the caller drops leaf and header and comes back by
 // the front door. atomic: if nobody else reads, without ever letting go. drop-and-retake: an emulation that gives the
-// reader lock up and waits for the writer's while the leaf is still held. That turns the order of the locks round
-// (header before leaf, everywhere else), and a second thread that has the header as writer and wants the leaf closes
-// the ring.
+// reader lock up and waits for the writer's while the leaf is still held (zfs#4692, openzfs#18546). That turns the
+// order of the locks round (header before leaf, everywhere else): a second thread that has the header, as reader or
+// writer, and wants the leaf closes the ring.
 #include "model/variants/zap_upgrade.h"
 
+#include "model/config.h"
 #include "model/variants/zap_variants.h"
 
 namespace dmu {
@@ -31,17 +32,19 @@ class drop_and_retake final : public zap_upgrade_t {
 
 } // namespace
 
-std::unique_ptr<const zap_upgrade_t> make_zap_upgrade_refuse()
+std::unique_ptr<const zap_upgrade_t> make_zap_upgrade_try(const code_config &code)
+{
+    if (code.rw_upgrade_can_succeed)
+        return std::make_unique<atomic>();
+    return std::make_unique<refuse>();
+}
+
+std::unique_ptr<const zap_upgrade_t> make_zap_upgrade_refuse(const code_config &)
 {
     return std::make_unique<refuse>();
 }
 
-std::unique_ptr<const zap_upgrade_t> make_zap_upgrade_atomic()
-{
-    return std::make_unique<atomic>();
-}
-
-std::unique_ptr<const zap_upgrade_t> make_zap_upgrade_drop_and_retake()
+std::unique_ptr<const zap_upgrade_t> make_zap_upgrade_drop_and_retake(const code_config &)
 {
     return std::make_unique<drop_and_retake>();
 }

@@ -25,12 +25,15 @@ TEST_CASE("every built-in scenario ends as it should and repeats itself exactly"
     CHECK(library_names().size() >= 6);
     for (const std::string &name : library_names()) {
         CAPTURE(name);
-        const std::vector<std::string> sets = at_a_twentieth(load_scenario(name));
+        const bool ends_badly = name.find("deadlock") != std::string::npos;
+        const bool gets_nowhere =
+            name.find("livelock") != std::string::npos || name.find("unassignable") != std::string::npos;
+        // A bad end needs its full size, and comes soon.
+        const std::vector<std::string> sets =
+            ends_badly || gets_nowhere ? std::vector<std::string>() : at_a_twentieth(load_scenario(name));
         const RunResult first = run_text(open_scenario(name).root.dump(), sets);
         const RunResult again = run_text(open_scenario(name).root.dump(), sets);
         CAPTURE(first.ending);
-        const bool ends_badly = name.find("deadlock") != std::string::npos;
-        const bool gets_nowhere = name.find("livelock") != std::string::npos;
         CHECK(first.end == (ends_badly ? End::deadlock : gets_nowhere ? End::livelock : End::completed));
         CHECK(first.digest == again.digest);
         CHECK(first.simulated_ps == again.simulated_ps);
