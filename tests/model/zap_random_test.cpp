@@ -193,9 +193,10 @@ private:
     uint64_t syncs_ = 0;
 };
 
-// One objset, one ZAP, `steps` operations. The seed is in every message of doctest's.
+// One objset, one ZAP, `steps` operations. DMUSIM_SEED repeats what a printed seed did.
 void run(const char *era, uint64_t seed, uint64_t names, bool short_values, uint64_t steps)
 {
+    MESSAGE(era << ", seed " << seed << ", " << steps << " operations");
     CAPTURE(era);
     CAPTURE(seed);
     model_config config = quiet_config();
