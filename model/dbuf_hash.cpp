@@ -82,15 +82,6 @@ dmu_buf_impl_t *dbuf_find(objset_t &os, uint64_t object, uint8_t level, uint64_t
     return nullptr;
 }
 
-dmu_buf_impl_t *dbuf_peek(const objset_t &os, uint64_t object, uint8_t level, uint64_t blkid)
-{
-    const dbuf_hash_table_t &table = os.os_dmu.dbufs;
-    dmu_buf_impl_t *db = table.hash_table[dbuf_hash(os.os_id, object, level, blkid) & table.hash_table_mask];
-    while (db != nullptr && (!same_block(*db, &os, object, level, blkid) || db->db_state == DB_EVICTING))
-        db = db->db_hash_next;
-    return db;
-}
-
 dmu_buf_impl_t *dbuf_hash_insert(dmu_buf_impl_t &db)
 {
     dmu_state_t &dmu = db.db_objset->os_dmu;

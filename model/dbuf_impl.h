@@ -10,8 +10,6 @@ namespace dmu {
 
 // The dbuf, its db_mtx held, or null.
 dmu_buf_impl_t *dbuf_find(objset_t &os, uint64_t object, uint8_t level, uint64_t blkid);
-// The dbuf or null, without lock, order and cost: for whoever only wants to know what the next dbuf_find will find.
-dmu_buf_impl_t *dbuf_peek(const objset_t &os, uint64_t object, uint8_t level, uint64_t blkid);
 // Null: db is in the table now, its db_mtx held. Else the one that was there first, its db_mtx held.
 dmu_buf_impl_t *dbuf_hash_insert(dmu_buf_impl_t &db);
 // REQUIRES: DB_EVICTING.

@@ -16,7 +16,6 @@
 #include "model/dnode.h"
 #include "model/kstats.h"
 #include "model/sa.h"
-#include "model/variants/repeated_visits.h"
 
 namespace dmu {
 
@@ -90,7 +89,6 @@ struct objset_t {
     allocator_stats_t allocator;
     allocator_trace_t *allocator_trace = nullptr;
     std::array<dnode_block_user_t, 1024> last_block_user;
-    repeated_visits_t repeated_visits{*this}; // under os_obj_lock
 };
 
 inline dnode_t &DMU_META_DNODE(objset_t &os)

@@ -11,7 +11,6 @@
 #include "sim/condvar.h"
 #include "sim/guard.h"
 #include "sim/probe.h"
-#include "sim/repetition.h"
 #include "sim/simulator.h"
 
 #include <cstdint>
@@ -36,8 +35,6 @@ using sim::WaitReason;
 using sim::WaitsBecause;
 using hrtime_t = sim::Time;
 using sim_thread_t = sim::Thread;
-using sim_mutex_t = sim::Mutex;
-using repetition_t = sim::Repetition;
 
 // Calls so short that each costs less than its frame would: only counted.
 inline void count_calls(Fn function, uint64_t calls)
@@ -269,8 +266,6 @@ public:
     [[nodiscard]] bool try_enter();
     void exit();
     bool locked() const { return word_.peek() == locked_word; }
-    // The next reference costs no more than two accesses to a line of one's own.
-    bool near() const { return !locked() && word_.near(); }
     uint32_t references() const { return locked() ? 0 : word_.peek(); }
 
 private:

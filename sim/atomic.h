@@ -95,8 +95,6 @@ public:
         value_ = desired;
         return true;
     }
-    // The next change of it costs no more than one of a line of one's own.
-    bool near() const { return line_.is_alone(hot.key); }
     // Without cost and order: for statistics, and for checks when the run is over.
     T peek() const { return value_; }
 

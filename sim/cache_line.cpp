@@ -49,7 +49,6 @@ Key transfer_of_farthest(uint64_t sharers, uint32_t cpu)
 
 void Line::modify_slow()
 {
-    ++hot.uncommon;
     const uint32_t cpu = current_cpu();
     const uint32_t owner = cpu_of(state);
     Key cost = hot.prices.rmw_owned;
@@ -72,7 +71,6 @@ void Line::modify_slow()
 
 void Line::load_slow()
 {
-    ++hot.uncommon;
     const uint32_t cpu = current_cpu();
     const uint32_t owner = cpu_of(state);
     if (owner == cpu || (sharers & sharer_bit(cpu)) != 0 || owner == limits::timer_cpu || !hot.line_model ||

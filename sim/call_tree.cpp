@@ -14,7 +14,7 @@ CallNode *CallTree::root(const std::string &group)
             return node;
     }
     const uint32_t index = static_cast<uint32_t>(nodes_.size());
-    nodes_.push_back({childless_.data(), nullptr, 0, 0, 0, 0, index, 0, 0, 0, 0, {}, {}});
+    nodes_.push_back({childless_.data(), nullptr, 0, 0, 0, 0, index, 0, 0, 0, {}, {}});
     roots_.emplace_back(group, &nodes_.back());
     return &nodes_.back();
 }
@@ -38,7 +38,6 @@ CallNode *CallTree::make_child(CallNode *parent, uint16_t function, uint32_t fra
                       parent->stack_bytes + frame_bytes,
                       function,
                       static_cast<uint16_t>(parent->depth + 1),
-                      0,
                       {},
                       {}});
     CallNode *node = &nodes_.back();

@@ -42,7 +42,6 @@ struct CallNode {
     uint32_t stack_bytes;
     uint16_t function; // meaningless in a root
     uint16_t depth;
-    uint32_t noted = 0; // by the step that is written down (repetition.h)
     EqualHolds mutex_holds{};
     EqualHolds rwlock_holds{};
 };

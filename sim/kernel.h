@@ -23,7 +23,6 @@ namespace sim {
 
 class Simulator;
 class Scheduler;
-class Repetition;
 struct LockPolicy;
 
 // What primitives cost, as key spans; all zero while the simulator runs free.
@@ -68,9 +67,6 @@ struct alignas(64) Hot {
     Simulator *simulator = nullptr;
     Scheduler *scheduler = nullptr;
     const LockPolicy *policy = nullptr;
-    Repetition *repetition = nullptr; // a step that is being written down
-    uint32_t steps_noted = 0;
-    uint64_t uncommon = 0; // what no step may do that is to be repeated: a line fetched, a rwlock written, a lock made
     uint32_t sharer_shift = 0; // CPUs of 2^shift share a bit of Line::sharers
     uint8_t socket[limits::cpus + 2] = {};
     LockClassCounts lock_counts[limits::lock_classes] = {};

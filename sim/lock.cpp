@@ -2,7 +2,6 @@
 
 #include "sim/mutex.h"
 #include "sim/observer.h"
-#include "sim/repetition.h"
 #include "sim/rwlock.h"
 #include "sim/scheduler.h"
 #include "sim/simulator.h"
@@ -219,8 +218,6 @@ void count_special_hold(const LockBase &lock, Key until)
 {
     if (hot.hold_accounts == HoldAccounts::none)
         return;
-    if (hot.repetition != nullptr)
-        hot.repetition->passed(lock, until);
     const Time from = time_of(std::max(lock.key, hot.counted_from));
     hot.lock_counts[lock.lock_class].hold->add(static_cast<uint64_t>((time_of(until) - from).ps));
     if (hot.hold_accounts == HoldAccounts::announced)

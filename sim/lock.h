@@ -34,7 +34,6 @@ struct LockBase {
     LockBase(uint16_t lock_class_in, LockKind kind_in) : lock_class(lock_class_in), kind(kind_in)
     {
         ++hot.lock_counts[lock_class].instances;
-        ++hot.uncommon;
     }
     LockBase(const LockBase &) = delete;
     LockBase &operator=(const LockBase &) = delete;

@@ -47,14 +47,11 @@ public:
     // Takes it if it is free. Settles.
     [[nodiscard]] bool try_enter();
     bool owned() const { return owner == hot.thread; }
-    // Free, wanted by nobody, and its line is this CPU's.
-    bool near() const { return owner == nullptr && waiters == nullptr && key <= hot.key && line == cpu_of(hot.key); }
     // Somebody holds it. Settles.
     [[nodiscard]] bool held_by_anyone() const;
 
 private:
     friend class Scheduler;
-    friend class Repetition;
     friend void pass_on(LockBase &);
 
     LockBase &base() { return *this; }
@@ -81,7 +78,6 @@ private:
         const uint32_t cpu = current_cpu();
         count_acquisition(line != cpu);
         if (line != cpu) {
-            ++hot.uncommon;
             charge_key(transfer(line, cpu));
             line = static_cast<uint16_t>(cpu);
         } else {

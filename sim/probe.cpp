@@ -1,7 +1,6 @@
 #include "sim/probe.h"
 
 #include "sim/observer.h"
-#include "sim/repetition.h"
 #include "sim/simulator.h"
 
 namespace sim {
@@ -15,11 +14,6 @@ CallNode *probe_new_node(uint16_t function)
 
 void probe_announce(bool entered)
 {
-    if (hot.repetition != nullptr) {
-        if (entered)
-            hot.repetition->entered(*hot.node);
-        return;
-    }
     Observer &observer = *hot.simulator->observer();
     if (entered)
         observer.frame_entered(*hot.thread, *hot.node, now());

@@ -11,10 +11,8 @@ void RwLock::take_read()
     line_.modify();
     LockClassCounts &counts = hot.lock_counts[lock_class];
     ++counts.acquisitions;
-    if (line != current_cpu()) {
+    if (line != current_cpu())
         ++counts.owner_changes;
-        ++hot.uncommon;
-    }
     line = static_cast<uint16_t>(current_cpu());
     digest_event(*hot.thread, hot.key + lock_class);
     if (readers_++ == 0)
@@ -29,11 +27,8 @@ void RwLock::take_write()
     LockClassCounts &counts = hot.lock_counts[lock_class];
     ++counts.acquisitions;
     ++counts.writes;
-    ++hot.uncommon;
-    if (line != current_cpu()) {
+    if (line != current_cpu())
         ++counts.owner_changes;
-        ++hot.uncommon;
-    }
     line = static_cast<uint16_t>(current_cpu());
     digest_event(*hot.thread, hot.key + lock_class);
     owner = hot.thread;
@@ -56,7 +51,6 @@ void RwLock::enter_write()
     const Key at = hot.key;
     if (free_and_near(at)) [[likely]] {
         ++hot.lock_counts[lock_class].writes;
-        ++hot.uncommon;
         take_near(at);
         return;
     }

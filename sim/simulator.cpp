@@ -65,7 +65,8 @@ Simulator::Simulator(const Machine &machine, const Tables &tables, uint64_t seed
     for (size_t i = 0; i < holds_.size(); ++i)
         hot.lock_counts[i].hold = &holds_[i];
     hot.line_model = machine_.line_model;
-    end_repetition();
+    hot.watch_frames = observer_ != nullptr && observer_->wants_frames();
+    set_counting(hot.counting);
     while ((machine_.cpus - 1) >> hot.sharer_shift >= 64)
         ++hot.sharer_shift;
     for (uint32_t cpu = 0; cpu < machine_.cpus; ++cpu)
@@ -109,14 +110,6 @@ void Simulator::set_prices()
     p.context_switch = price(machine_.context_switch_ps);
     p.allocate = price(machine_.allocate_ps);
     p.free = price(machine_.free_ps);
-}
-
-// No step is being written down any more.
-void Simulator::end_repetition()
-{
-    hot.repetition = nullptr;
-    hot.watch_frames = observer_ != nullptr && observer_->wants_frames();
-    set_counting(hot.counting);
 }
 
 void Simulator::set_counting(bool yes)
@@ -216,7 +209,6 @@ End Simulator::run()
     hot.node = boot_->node;
     hot.calls = boot_->calls;
     hot.broken = false;
-    end_repetition(); // its thread may have been left where it was
     const Key last = std::max({end_key_, hot.key & ~Key{limits::timer_cpu}, from});
     hot.key = last;
     hot.horizon = never;

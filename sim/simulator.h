@@ -144,7 +144,6 @@ public:
     void look_for_ring(const Thread &thread);
     void thread_finished(Thread &thread);
     void invariant_breaks();
-    void end_repetition();
     void check_progress();
 
 private:

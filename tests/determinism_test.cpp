@@ -19,8 +19,8 @@ TEST_CASE("every built-in scenario gives the same bytes twice in one process, ob
     }
 }
 
-// What is simulated does not depend on how the kernel saves its own work: locks released ahead of their time, and steps
-// entered as repetitions of one that ran, which somebody who hears of every frame and hold forbids.
+// What is simulated does not depend on how the kernel saves its own work: locks released ahead of their
+// time, and equal holds counted together, which somebody who hears of every frame and hold forbids.
 TEST_CASE("every built-in scenario comes out the same without the kernel's short cuts")
 {
     struct EverythingHeard final : sim::Observer {

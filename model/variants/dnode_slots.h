@@ -17,13 +17,6 @@ public:
     // REQUIRES: db is held and read; children are its handles.
     virtual Result<dnode_hold_t> hold_slot(objset_t &os, uint64_t object, dmu_buf_impl_t &db,
                                            dnode_children_t &children, uint32_t flag, uint32_t slots) const = 0;
-    // How many slots from `first` on, `most` at most, hold_slot(DNODE_MUST_BE_FREE) would refuse now as it refuses
-    // every slot that is taken, with nothing to wait for or to fetch; and the dn_mtx that each refusal passes.
-    virtual uint32_t refused_alike(dnode_children_t &, uint32_t /*first*/, uint32_t /*most*/,
-                                   sim_mutex_t ** /*passed*/) const
-    {
-        return 0;
-    }
 };
 
 } // namespace dmu

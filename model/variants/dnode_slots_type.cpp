@@ -45,21 +45,6 @@ public:
     {
         return hold_slot_by_type(os, object, db, children, flag, false);
     }
-
-    uint32_t refused_alike(dnode_children_t &children, uint32_t first, uint32_t most,
-                           sim_mutex_t **passed) const override
-    {
-        uint32_t count = 0;
-        for (; count < most; ++count) {
-            const dnode_handle_t &dnh = children.dnc_children[first + count];
-            dnode_t *dn = dnh.dnh_dnode;
-            if (dn == nullptr || dn->dn_type == DMU_OT_NONE || dn->dn_free_txg != 0 || !dnh.dnh_zrlock.near() ||
-                !dn->dn_mtx.near())
-                break;
-            passed[count] = &dn->dn_mtx;
-        }
-        return count;
-    }
 };
 
 } // namespace

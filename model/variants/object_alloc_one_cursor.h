@@ -23,16 +23,13 @@ uint64_t alloc_with_one_cursor(objset_t &os, const dnode_spec &spec, dmu_tx_t &t
     const bool by_dnode = os.os_dmu.era.new_object_by_dnode;
     auto held = mutex_enter(os.os_obj_lock);
 
-    for (bool first = true;; first = false) {
+    for (;;) {
         uint64_t object = os.os_obj_next;
         if (object % l1_objects == 0)
             object = search(object);
         os.os_obj_next = ++object;
 
-        if (!first)
-            os.repeated_visits.begin(object);
         if (auto hold = dnode_hold_impl(os, object, DNODE_MUST_BE_FREE, spec.slots)) {
-            os.repeated_visits.abandon();
             dnode_allocate(**hold, spec, tx);
             if (by_dnode)
                 dmu_tx_add_new_object(tx, **hold);
@@ -43,11 +40,8 @@ uint64_t alloc_with_one_cursor(objset_t &os, const dnode_spec &spec, dmu_tx_t &t
             return object;
         }
         ++os.allocator.visits;
-        const object_next_t next = dmu_object_next(os, object, true, 0);
-        if (next.error == 0)
+        if (const object_next_t next = dmu_object_next(os, object, true, 0); next.error == 0)
             os.os_obj_next = next.object - 1;
-        if (!first)
-            os.os_obj_next += os.repeated_visits.end(object, next);
     }
 }
 
