@@ -4,6 +4,7 @@
 // which is what stands here: it takes the same locks in the same order.
 #include "model/dbuf_impl.h"
 
+#include <algorithm>
 #include <tuple>
 
 namespace dmu {
@@ -174,7 +175,10 @@ void dbuf_destroy(dmu_buf_impl_t &db)
             const auto cleared = DB_DNODE_ENTER(db); // dbuf_clear asks first whether it may take it off the list
         if (!listed)
             dn.dn_dbufs_mtx.enter();
-        dn.dn_dbufs->erase(&db);
+        auto [at, end] = dn.dn_dbufs->equal_range(&db);
+        at = std::find(at, end, &db);
+        VERIFY(at != end);
+        dn.dn_dbufs->erase(at);
         owner.exit();
         if (!listed)
             mutex_exit(dn.dn_dbufs_mtx);

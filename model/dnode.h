@@ -46,7 +46,8 @@ struct dbuf_order {
         return left->db_level != right->db_level ? left->db_level < right->db_level : left->db_blkid < right->db_blkid;
     }
 };
-using dbuf_set = std::set<dmu_buf_impl_t *, dbuf_order>;
+// A dbuf on its way out is still listed when the next one of the same block comes.
+using dbuf_set = std::multiset<dmu_buf_impl_t *, dbuf_order>;
 using blkid_ranges = std::set<std::pair<uint64_t, uint64_t>>; // first, last; never touching each other
 
 struct dnode_t {
