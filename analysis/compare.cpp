@@ -1,6 +1,7 @@
 #include "analysis/compare.h"
 
 #include "analysis/metric.h"
+#include "analysis/text.h"
 
 #include <algorithm>
 #include <charconv>
@@ -31,20 +32,6 @@ std::vector<Group> group(const std::vector<Json> &results)
         groups[found->second].results.push_back(&result);
     }
     return groups;
-}
-
-// Four significant digits, so that no compiler's rounding shows.
-Json four_digits(double value)
-{
-    if (!std::isfinite(value))
-        return nullptr;
-    char text[40];
-    std::snprintf(text, sizeof text, "%.4g", value);
-    double rounded = 0;
-    std::from_chars(text, text + std::char_traits<char>::length(text), rounded);
-    if (rounded == std::floor(rounded) && std::fabs(rounded) < 9e15)
-        return static_cast<int64_t>(rounded);
-    return rounded;
 }
 
 struct Range {

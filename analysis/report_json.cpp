@@ -102,7 +102,8 @@ Json processors(const RunResult &result)
     // One row a node of the calling-context tree; a parent stands before its children; the root is row 0.
     Json tree = Json::array();
     for (const CallNode &node : result.call_tree) {
-        const char *name = node.function < result.functions.size() ? result.functions[node.function].name.c_str() : "";
+        const std::string &name =
+            node.function < result.functions.size() ? result.functions[node.function].name : node.group;
         tree.push_back({node.parent, name, node.calls, nanoseconds(node.self_ps), nanoseconds(node.spin_ps),
                         nanoseconds(node.blocked_ps)});
     }

@@ -3,6 +3,7 @@
 #include "analysis/growth_fit.h"
 #include "analysis/metric.h"
 #include "analysis/scaling_fit.h"
+#include "analysis/sensitivity.h"
 
 #include <algorithm>
 #include <map>
@@ -52,8 +53,10 @@ public:
                 spread();
             else if (axis.path == "machine.cpus")
                 scaling(axis);
-            else
+            else if (axis.path.starts_with("params.") || axis.path.starts_with("workload."))
                 growth(axis);
+            else
+                sensitivity(axis);
         return std::move(out_);
     }
 
@@ -158,6 +161,40 @@ private:
         }
     }
 
+    // A tunable is no size: how far each figure moves, and where it settles.
+    void sensitivity(const Axis &axis)
+    {
+        for (const Json &value : axis.values)
+            if (!value.is_number() || axis.values.size() < 2)
+                return;
+        for (auto &[others, line] : lines_along(axis.path)) {
+            line = sorted(axis.path, std::move(line));
+            Table table({{"figure", Table::left}, {"as it is varied", Table::left}});
+            std::vector<std::string> metrics = metrics_;
+            for (const auto &[metric, value] : line.back()->values.items())
+                if ((metric.starts_with("allocator.") || metric == "counters.visits") &&
+                    std::find(metrics.begin(), metrics.end(), metric) == metrics.end())
+                    metrics.push_back(metric);
+            for (const std::string &metric : metrics) {
+                std::map<double, std::vector<double>> by_value; // several: seeds
+                for (const SweepPoint *point : line)
+                    if (Json value = point->values.value(metric, Json()); value.is_number())
+                        by_value[point->point[axis.path].get<double>()].push_back(value.get<double>());
+                std::vector<Spot> spots;
+                for (auto &[x, values] : by_value) {
+                    std::sort(values.begin(), values.end());
+                    spots.push_back({x, values.front(),
+                                     (values[(values.size() - 1) / 2] + values[values.size() / 2]) / 2, values.back(),
+                                     values.size()});
+                }
+                if (spots.size() >= 2)
+                    table.row({escaped(metric), sensitivity_words(spots)});
+            }
+            out_ += "\n" + style_.heading("Sensitivity to " + escaped(axis.path) + others_text(others)) + "\n" +
+                    table.text();
+        }
+    }
+
     void scaling(const Axis &axis)
     {
         if (axis.values.size() < 2)
@@ -228,6 +265,9 @@ Json sweep_values(const Json &result, const std::vector<std::string> &metrics)
     for (const auto &[name, value] : result["counters"].items())
         if (value != 0)
             values["counters." + name] = value;
+    for (const std::string &metric : sensitivity_metrics(result))
+        if (!values.contains(metric))
+            values[metric] = metric_value(result, metric).value;
     for (const std::string &metric : metrics)
         values[metric] = metric_value(result, metric).value;
     return values;

@@ -1,10 +1,12 @@
 #include "analysis/text.h"
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <string>
 
 namespace analysis {
 
@@ -122,6 +124,19 @@ std::string digits_text(double value, int digits)
     int decimals = std::clamp(digits - 1 - exponent, 0, digits + 6);
     std::snprintf(buffer, sizeof buffer, "%.*f", decimals, value);
     return buffer;
+}
+
+Json four_digits(double value)
+{
+    if (!std::isfinite(value))
+        return nullptr;
+    char text[40];
+    std::snprintf(text, sizeof text, "%.4g", value);
+    double rounded = 0;
+    std::from_chars(text, text + std::char_traits<char>::length(text), rounded);
+    if (rounded == std::floor(rounded) && std::fabs(rounded) < 9e15)
+        return static_cast<int64_t>(rounded);
+    return rounded;
 }
 
 std::string number_text(const Json &number)

@@ -34,6 +34,9 @@ std::string percent_text(const Json &part, const Json &whole);
 // `value` to `digits` significant digits, the same on both compilers: "1.996", "0.0312".
 std::string digits_text(double value, int digits);
 
+// The same as a number in JSON; null where it is not finite. What two compilers' rounding can differ in does not show.
+Json four_digits(double value);
+
 // Emphasis that is nothing at all where colour is off.
 struct Style {
     bool color = false;

@@ -9,10 +9,15 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Where the sources are when the program runs in its build tree, where they were installed otherwise.
+// Beside the installed program, wherever that was put; where the sources are when it runs in its build tree; where it
+// was meant to be installed.
 fs::path directory()
 {
     std::error_code none;
+    const fs::path program = fs::read_symlink("/proc/self/exe", none);
+    const fs::path beside = program.parent_path() / DMUSIM_LIBRARY_FROM_PROGRAM;
+    if (!program.empty() && fs::is_directory(beside, none))
+        return beside;
     for (const char *candidate : {DMUSIM_LIBRARY_SOURCE, DMUSIM_LIBRARY_INSTALLED})
         if (fs::is_directory(candidate, none))
             return candidate;

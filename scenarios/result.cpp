@@ -126,6 +126,19 @@ void add_call_tree(RunResult &result, const sim::Measurements &measured, std::sp
         out.spin_ps = node.spin_ps;
         result.call_tree.push_back(std::move(out));
     }
+    // What is left of the CPUs' busy time is nobody's: a CPU changing from one thread to another.
+    uint64_t busy = 0, told = 0;
+    for (const CpuResult &cpu : result.cpus)
+        busy += cpu.busy_ps;
+    for (const CallNode &node : result.call_tree)
+        told += node.self_ps;
+    if (busy > told) {
+        CallNode switching;
+        switching.group = "(context switch)";
+        switching.function = UINT32_MAX;
+        switching.self_ps = busy - told;
+        result.call_tree.push_back(std::move(switching));
+    }
 }
 
 void add_locks(RunResult &result, const sim::Measurements &measured, const sim::Tables &tables)
@@ -278,8 +291,8 @@ void add_world(RunResult &result, const World &world)
         op.latency = tally.latency.summary();
         op.parts = parts_of(tally.parts);
         if (world.scenario.records("series"))
-            result.series.push_back(
-                {"ops." + op.name, "operations in the interval that ends then", tally.timeline.samples()});
+            result.series.push_back({"ops." + op.name, "operations in the interval that ends then",
+                                     tally.timeline.samples(result.simulated_ps)});
         result.ops.push_back(std::move(op));
     }
     std::sort(result.ops.begin(), result.ops.end(),

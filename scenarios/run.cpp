@@ -7,6 +7,7 @@
 #include "scenarios/run.h"
 
 #include "scenarios/check.h"
+#include "scenarios/course.h"
 #include "scenarios/result.h"
 #include "scenarios/workload.h"
 
@@ -86,10 +87,14 @@ RunResult run(const Scenario &scenario, const RunOptions &options)
     RunResult result;
     result.scenario = scenario_json(scenario).dump();
     const RunTables tables;
-    sim::Simulator simulator(scenario.machine, tables.tables, scenario.seed, options.observer);
+    Course course(scenario.machine.cpus, tables.lock_classes.size(), options.observer);
+    const bool series = scenario.records("series");
+    sim::Simulator simulator(scenario.machine, tables.tables, scenario.seed, series ? &course : options.observer);
     simulator.set_release_ahead(options.release_ahead);
     simulator.set_patience(sim::nanoseconds(static_cast<int64_t>(scenario.stop.patience_ns)));
     auto world = std::make_unique<World>(scenario, simulator, options);
+    if (series)
+        world->course = &course;
 
     sim::ThreadOptions operator_options;
     operator_options.group = "operator";
@@ -101,6 +106,9 @@ RunResult run(const Scenario &scenario, const RunOptions &options)
     result.ending = end.text;
     add_measurements(result, simulator, scenario);
     add_world(result, *world);
+    if (series)
+        for (Series &one : course.series(tables.lock_classes))
+            result.series.push_back(std::move(one));
     if (result.end == End::completed && !world->refusals.empty()) {
         result.end = End::refused;
         result.ending = refusal_text(world->refusals);

@@ -4,6 +4,7 @@
 
 #include "scenarios/run.h"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
@@ -97,25 +98,46 @@ private:
     uint64_t max_ = 0;
 };
 
-// How many, by equal intervals of simulated time. An interval is a millisecond until there are too many of them; then
-// it doubles, which two neighbours' sum survives exactly. The order in which events are told plays no part.
+// How many, or how much time, by equal intervals of simulated time. An interval is a millisecond until there are too
+// many of them; then it doubles, which two neighbours' sum survives exactly. The order in which events are told plays
+// no part.
 class Timeline {
 public:
-    void add(uint64_t ps)
+    void add(uint64_t ps, uint64_t amount = 1)
     {
         while (ps / interval_ps_ >= intervals_max)
             double_interval();
         const size_t index = static_cast<size_t>(ps / interval_ps_);
         if (index >= counts_.size())
             counts_.resize(index + 1);
-        ++counts_[index];
+        counts_[index] += amount;
+        total_ += amount;
     }
-    // (end of the interval, events in it)
-    std::vector<std::pair<uint64_t, uint64_t>> samples() const
+    // The time from `from` to `until`, to each interval its part.
+    void add_span(uint64_t from, uint64_t until)
     {
+        if (from >= until)
+            return;
+        while ((until - 1) / interval_ps_ >= intervals_max)
+            double_interval();
+        while (from < until) {
+            const uint64_t end = std::min((from / interval_ps_ + 1) * interval_ps_, until);
+            add(from, end - from);
+            from = end;
+        }
+    }
+    uint64_t total() const { return total_; }
+    // (end of the interval, amount in it / unit), from the beginning to `length`, in intervals that depend on the
+    // length alone: timelines of one run have the same.
+    std::vector<std::pair<uint64_t, uint64_t>> samples(uint64_t length, uint64_t unit = 1) const
+    {
+        Timeline whole = *this;
+        while (length > whole.interval_ps_ * intervals_max)
+            whole.double_interval();
         std::vector<std::pair<uint64_t, uint64_t>> samples;
-        for (size_t i = 0; i < counts_.size(); ++i)
-            samples.emplace_back((i + 1) * interval_ps_, counts_[i]);
+        const size_t intervals = static_cast<size_t>((length + whole.interval_ps_ - 1) / whole.interval_ps_);
+        for (size_t i = 0; i < std::max(intervals, whole.counts_.size()); ++i)
+            samples.emplace_back((i + 1) * whole.interval_ps_, i < whole.counts_.size() ? whole.counts_[i] / unit : 0);
         return samples;
     }
 
@@ -130,6 +152,7 @@ private:
     }
 
     std::vector<uint64_t> counts_;
+    uint64_t total_ = 0;
     uint64_t interval_ps_ = 1'000'000'000;
 };
 

@@ -1,5 +1,6 @@
 #include "scenarios/workload.h"
 
+#include "scenarios/course.h"
 #include "scenarios/errno_names.h"
 #include "scenarios/operation.h"
 
@@ -141,6 +142,8 @@ void World::begin_measurement()
 {
     simulator.begin_measurement();
     measured_from_ = sim::now();
+    if (course != nullptr)
+        course->begin(measured_from_);
     measuring_ = true;
     ++epoch_;
     for (Tally &tally : tallies)
@@ -194,6 +197,8 @@ void World::thread_leaves(const GroupState &group)
     if (--workers_ != 0)
         return;
     simulator.end_measurement(); // exactly when the last one has finished
+    if (course != nullptr)
+        course->end(sim::now());
     auto held_lock = mutex_enter(done_lock_);
     dmu::cv_broadcast(all_done_);
 }

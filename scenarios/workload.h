@@ -28,6 +28,7 @@
 
 namespace scenarios {
 
+class Course;
 class Worker;
 
 // What one operation came to, over all threads.
@@ -96,6 +97,8 @@ public:
     Quantize hold_per_alloc;
     std::vector<Tally> tallies; // by index in operations()
     std::vector<Refusal> refusals;
+
+    Course *course = nullptr; // when "series" is recorded
 
     uint64_t objects_in_use = 0; // allocated or claimed by scripts, and not freed
     void allocated(uint64_t object);

@@ -70,14 +70,31 @@ TEST_CASE("a timeline doubles its interval when there are too many, and loses no
     constexpr uint64_t ms = 1'000'000'000;
     for (uint64_t i = 0; i < 999; ++i)
         timeline.add(i * ms);
-    CHECK(timeline.samples().size() == 999);
+    CHECK(timeline.samples(999 * ms).size() == 999);
+    CHECK(timeline.total() == 999);
     timeline.add(1000 * ms);
     timeline.add(0);
-    const auto samples = timeline.samples();
+    const auto samples = timeline.samples(1001 * ms);
     CHECK(samples.size() == 501);
     CHECK(samples[0] == std::pair<uint64_t, uint64_t>{2 * ms, 3});
     CHECK(samples[499].second == 1); // only 998 ms
     CHECK(samples[500] == std::pair<uint64_t, uint64_t>{1002 * ms, 1});
+}
+
+TEST_CASE("a span of time is given to the intervals that it covers, to each its part")
+{
+    Timeline timeline;
+    constexpr uint64_t ms = 1'000'000'000;
+    timeline.add_span(ms / 2, 2 * ms + ms / 4);
+    timeline.add_span(7, 7);
+    const auto samples = timeline.samples(4 * ms);
+    REQUIRE(samples.size() == 4); // to the end, also where nothing happened
+    CHECK(samples[0].second == ms / 2);
+    CHECK(samples[1].second == ms);
+    CHECK(samples[2].second == ms / 4);
+    CHECK(samples[3].second == 0);
+    // another timeline of the same run has the same intervals, whatever it holds
+    CHECK(Timeline().samples(2500 * ms).size() == 625);
 }
 
 TEST_CASE("object numbers are kept as runs of equal stride")

@@ -7,12 +7,18 @@
 #include "analysis/cli/load.h"
 #include "analysis/cli/output.h"
 #include "analysis/cli/simulate.h"
+#include "analysis/cli/slurm.h"
 #include "analysis/cli/workers.h"
+#include "analysis/expectation.h"
 #include "analysis/grid.h"
 #include "analysis/metric.h"
 #include "analysis/sweep_summary.h"
 #include "analysis/version.h"
+#include "scenarios/work_estimate.h"
 
+#include <chrono>
+#include <filesystem>
+#include <fstream>
 #include <thread>
 
 namespace cli {
@@ -36,7 +42,12 @@ void add_options(po::options_description &options)
         "what the summary shows (dmusim list metrics); repeatable");
     add("shard", po::value<std::string>()->value_name("K/N"),
         "only every N-th point, from the K-th on; see dmusim merge");
-    add("dry-run", "print the points and run nothing");
+    add("dry-run", "print the points; what they would cost is estimated from a short trial of the largest");
+    add("slurm", "run it as a Slurm job array, put together in -o FILE; the same command goes on where it was");
+    add("partition", po::value<std::string>()->value_name("P"), "of Slurm (default: its default)");
+    add("array-size", po::value<Whole>()->value_name("N"),
+        "tasks of the array, each a slice of the grid (default 100)");
+    add("detach", "submit to Slurm and return; the same command later waits and puts the parts together");
 }
 
 analysis::Grid read_grid(const Arguments &arguments)
@@ -111,6 +122,15 @@ public:
     {
         if (arguments_.has("dry-run"))
             return list_points();
+        if (arguments_.has("slurm")) {
+            if (!run_on_slurm())
+                return done;
+            summary();
+            return status_;
+        }
+        for (const char *option : {"partition", "array-size", "detach"})
+            if (arguments_.has(option))
+                throw UsageError(std::string("sweep: --") + option + " goes with --slurm");
         // Made and dropped: a path that cannot be written is told now.
         if (Output trial(common_.output); trial.is_regular())
             run_with_journal();
@@ -127,7 +147,137 @@ private:
         for (size_t i : points_to_run_)
             output.write(analysis::dump(grid_.point(i)) + "\n");
         output.commit();
+        if (!common_.quiet)
+            tell_cost();
         return done;
+    }
+
+    // On standard error, for people: it depends on the host. The point with the most operations is tried for a moment.
+    void tell_cost() const
+    {
+        constexpr auto trial = std::chrono::seconds(1);
+        uint64_t operations = 0, most = 0;
+        size_t largest = 0;
+        bool exact = true;
+        for (size_t i : points_to_run_) {
+            scenarios::WorkEstimate work = scenarios::estimate_work(load(scenario_, common_, grid_.point(i)));
+            operations += work.operations + work.setup;
+            exact = exact && work.exact;
+            if (i == points_to_run_[0] || work.operations + work.setup > most) {
+                most = work.operations + work.setup;
+                largest = i;
+            }
+        }
+        std::fprintf(stderr, "dmusim: sweep: %zu points, %s%s operations\n", points_to_run_.size(),
+                     exact ? "" : "about ", analysis::grouped(operations).c_str());
+        if (most == 0)
+            return;
+        auto start = std::chrono::steady_clock::now();
+        uint64_t tried = 0;
+        scenarios::RunOptions options;
+        options.progress = [&](const scenarios::Progress &progress) {
+            tried = progress.operations;
+            return std::chrono::steady_clock::now() - start < trial && !interrupt_requested();
+        };
+        scenarios::RunResult result = scenarios::run(load(scenario_, common_, grid_.point(largest)), options);
+        double spent = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        uint64_t setup = scenarios::estimate_work(load(scenario_, common_, grid_.point(largest))).setup;
+        if (result.end != scenarios::End::interrupted)
+            tried = most;
+        else
+            tried += setup;
+        if (tried == 0) {
+            std::fprintf(stderr, "dmusim: sweep: a trial of the largest point came to no operation in %.1f s\n", spent);
+            return;
+        }
+        double total = spent * static_cast<double>(operations) / static_cast<double>(tried);
+        std::fprintf(stderr,
+                     "dmusim: sweep: in a trial of %s, %s operations took %.1f s; at that pace all take about %s of "
+                     "one CPU, %s with "
+                     "-j %llu (more where the cost of an operation grows with their number)\n",
+                     analysis::escaped(analysis::dump(grid_.point(largest))).c_str(), analysis::grouped(tried).c_str(),
+                     spent, analysis::duration_text(total * 1e9).c_str(),
+                     analysis::duration_text(total * 1e9 / static_cast<double>(workers_)).c_str(),
+                     static_cast<unsigned long long>(workers_));
+    }
+
+    // The parts are shards of this very sweep; this program puts them together and tells what they came to.
+    bool run_on_slurm()
+    {
+        constexpr uint64_t tasks_default = 100, tasks_max = 1000; // Slurm's arrays hold 1,001 by default
+        if (common_.output.empty() || common_.output == "-")
+            throw UsageError("sweep: --slurm needs -o FILE, on a file system that every node sees");
+        if (arguments_.has("shard"))
+            throw UsageError("sweep: --slurm makes its own shards; leave --shard away");
+        uint64_t tasks = arguments_.whole("array-size", tasks_default);
+        if (tasks == 0 || tasks > tasks_max)
+            throw UsageError("sweep: --array-size: a number from 1 to " + std::to_string(tasks_max) + " is wanted");
+        SlurmJob job;
+        job.folder = std::filesystem::absolute(common_.output).string() + ".slurm";
+        job.parts = std::min<uint64_t>(tasks, grid_.size());
+        job.identity = identity() + " in " + std::to_string(job.parts);
+        job.detach = arguments_.has("detach");
+        if (arguments_.has("partition"))
+            job.partition = arguments_.options["partition"].as<std::string>();
+        job.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "sweep", scenario_};
+        std::error_code none;
+        if (std::filesystem::is_regular_file(scenario_, none))
+            job.command.back() = std::filesystem::absolute(scenario_).string();
+        auto add = [&](const char *option, const std::string &value) {
+            job.command.insert(job.command.end(), {option, value});
+        };
+        for (const std::string &text : arguments_.list("vary"))
+            add("--vary", text);
+        for (const std::string &text : common_.sets)
+            add("--set", text);
+        if (arguments_.has("seeds"))
+            add("--seeds", std::to_string(arguments_.whole("seeds", 1)));
+        if (common_.seed)
+            add("--seed", std::to_string(*common_.seed));
+        if (common_.cpus)
+            add("--cpus", std::to_string(*common_.cpus));
+        add("-j", "1");
+        job.command.push_back("-q");
+
+        Output output(common_.output); // a path that cannot be written is told now
+        Progress progress(common_.progress);
+        if (!run_parts(job, progress))
+            return false;
+        std::vector<std::ifstream> parts;
+        for (size_t part = 1; part <= job.parts; ++part)
+            parts.emplace_back(part_file(job, part), std::ios::binary);
+        for (size_t i = 0; i < grid_.size(); ++i) {
+            std::string line;
+            if (!std::getline(parts[i % job.parts], line))
+                throw HostError("sweep: " + part_file(job, i % job.parts + 1) + " ends before point " +
+                                std::to_string(i));
+            Json result = Json::parse(line, nullptr, false);
+            if (!result.is_object() || result["grid"] != Json{{"index", i}, {"points", grid_.size()}})
+                throw HostError("sweep: " + part_file(job, i % job.parts + 1) + " does not hold point " +
+                                std::to_string(i));
+            line += '\n';
+            if (summarised_)
+                line += analysis::dump(analysis::sweep_values(result, metrics_)) + "\n";
+            take(output, i, status_of(result), line);
+        }
+        output.commit();
+        std::filesystem::remove_all(job.folder, none);
+        return true;
+    }
+
+    // As the run that made it would have ended.
+    static int status_of(const Json &result)
+    {
+        static const std::pair<const char *, int> ends[] = {{"refused", not_held},
+                                                            {"deadlock", deadlocked},
+                                                            {"livelock", no_progress},
+                                                            {"limit", could_not_finish},
+                                                            {"invariant", invariant_broken}};
+        int status = analysis::all_held(result["expect"]) ? done : not_held;
+        for (const auto &[name, value] : ends)
+            if (result["end"] == name)
+                status = graver(status, value);
+        return status;
     }
 
     void run_directly(Output &output)
@@ -290,7 +440,8 @@ const Command sweep_command = {
     "table of the points, the spread over seeds, and how every counter grows with a varied number.\n\n"
     "With -o FILE, what has finished is kept in FILE.journal until FILE is there: an interrupted or killed sweep goes "
     "on\n"
-    "with the same command. --shard K/N runs a part on another machine; dmusim merge puts parts together.\n\n"
+    "with the same command. --shard K/N runs a part on another machine; dmusim merge puts parts together.\n"
+    "--slurm does both with a job array, and submits again what is missing.\n\n"
     "Examples:\n"
     "  dmusim sweep alloc-one-txg --vary params.objects=2^13..2^17 --vary code.object_alloc=legacy,rescan -o "
     "sweep.jsonl\n"
