@@ -127,6 +127,12 @@ Json line_chart(const std::string &words, const std::vector<ChartPoint> &points,
     return spec;
 }
 
+// A height in pixels: Vega-Lite's own height by step goes with no fitted width.
+static size_t rows_height(size_t rows, size_t each)
+{
+    return std::max<size_t>(rows, 1) * each;
+}
+
 Json bar_chart(const std::string &words, const std::vector<ChartBar> &bars, const ChartAxis &x,
                const std::string &solid, const std::string &hollow, bool counts)
 {
@@ -144,8 +150,8 @@ Json bar_chart(const std::string &words, const std::vector<ChartBar> &bars, cons
         rows.push_back({{"name", bar.name}, {"label", bar.label}, {"to", end}});
     }
     Json spec = base(words);
-    spec["height"] = Json::object({{"step", row_height}});
-    spec["autosize"] = Json::object({{"type", "fit-x"}}); // the height follows the rows
+    spec["height"] = rows_height(order.size(), row_height);
+    spec["autosize"] = Json::object({{"type", "fit-x"}});
     spec["data"] = Json::object({{"values", rows}});
     Json y = {{"field", "name"},
               {"type", "nominal"},
@@ -200,8 +206,8 @@ Json pair_chart(const std::string &words, const std::vector<ChartPair> &pairs, c
     }
     Json sides = {"before", "after"};
     Json spec = base(words);
-    spec["height"] = Json::object({{"step", 17}});
-    spec["autosize"] = Json::object({{"type", "fit-x"}}); // the height follows the rows
+    spec["height"] = rows_height(order.size(), 40);
+    spec["autosize"] = Json::object({{"type", "fit-x"}});
     spec["data"] = Json::object({{"values", rows}});
     Json opacity = {{"field", "side"},
                     {"type", "ordinal"},
@@ -240,8 +246,8 @@ Json span_chart(const std::string &words, const std::vector<ChartSpan> &spans, c
                         {"until", four_digits(span.until)}});
     }
     Json spec = base(words);
-    spec["height"] = Json::object({{"step", 30}});
-    spec["autosize"] = Json::object({{"type", "fit-x"}}); // the height follows the rows
+    spec["height"] = rows_height(lanes.size(), 30);
+    spec["autosize"] = Json::object({{"type", "fit-x"}});
     spec["data"] = Json::object({{"values", rows}});
     Json from = axis_of(x, "from");
     Json y = {{"field", "lane"}, {"type", "nominal"}, {"sort", lanes}, {"title", nullptr}};
@@ -265,8 +271,8 @@ Json strip_chart(const std::string &words, const std::vector<StripPoint> &points
         rows.push_back({{"name", point.name}, {"value", four_digits(point.value)}});
     }
     Json spec = base(words);
-    spec["height"] = Json::object({{"step", row_height}});
-    spec["autosize"] = Json::object({{"type", "fit-x"}}); // the height follows the rows
+    spec["height"] = rows_height(names.size(), row_height);
+    spec["autosize"] = Json::object({{"type", "fit-x"}});
     spec["data"] = Json::object({{"values", rows}});
     spec["mark"] = {{"type", "point"}, {"size", 70}, {"strokeWidth", 1.5}, {"stroke", "var(--mark-1)"}};
     spec["encoding"] = {{"y",
