@@ -18,7 +18,7 @@ if ! command -v npm > /dev/null 2>&1; then
 fi
 mkdir -p "$folder/npm" && cp "$here/package.json" "$here/package-lock.json" "$folder/npm/" || exit 1
 cd "$folder/npm" || exit 1
-if ! timeout 240 npm ci --ignore-scripts --no-audit --no-fund --legacy-peer-deps --prefer-offline > log 2>&1; then
+if ! timeout 60 npm ci --ignore-scripts --no-audit --no-fund --legacy-peer-deps --prefer-offline > log 2>&1; then
     echo "npm ci failed, see $folder/npm/log"
     exit 1
 fi
