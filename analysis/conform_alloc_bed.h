@@ -63,7 +63,6 @@ private:
     dmu::dmu_tx_ptr held_tx_;
     uint64_t txg_offset_ = 0; // recorded number minus ours
     uint64_t live_ = 0;
-    bool live_known_ = true;
 };
 
 } // namespace analysis
