@@ -18,7 +18,8 @@ SweepView::SweepView(const std::vector<Json> &results) : results_(results)
                     seeds.push_back(value);
                 continue;
             }
-            auto axis = std::find_if(axes_.begin(), axes_.end(), [&](const Axis &one) { return one.path == path; });
+            auto axis =
+                std::find_if(axes_.begin(), axes_.end(), [&path = path](const Axis &one) { return one.path == path; });
             if (axis == axes_.end())
                 axis = axes_.insert(axes_.end(), {path, {}, true});
             if (std::find(axis->values.begin(), axis->values.end(), value) == axis->values.end())
