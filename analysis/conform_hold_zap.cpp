@@ -209,12 +209,7 @@ void HoldReplay::replay(const Json &recorded, size_t index)
 
 void replay_hold_zap(const Json &trace, Comparison &comparison)
 {
-    in_zap_bed(text_field(trace, "", "tree"), 1, [&](ZapBed &bed) {
-        HoldReplay replay(bed, comparison);
-        size_t index = 0;
-        for (const Json &recorded : list_field(trace, "", "cases"))
-            replay.replay(recorded, index++);
-    });
+    replay_cases<HoldReplay>(trace, comparison);
     note_left_out(comparison);
 }
 

@@ -389,12 +389,7 @@ void OpReplay::replay(const Json &recorded, size_t index)
 
 void replay_op_profile(const Json &trace, Comparison &comparison)
 {
-    in_zap_bed(text_field(trace, "", "tree"), 1, [&](ZapBed &bed) {
-        OpReplay replay(bed, comparison);
-        size_t index = 0;
-        for (const Json &recorded : list_field(trace, "", "cases"))
-            replay.replay(recorded, index++);
-    });
+    replay_cases<OpReplay>(trace, comparison);
     comparison.note(
         "means over drawn names: the model's counts for clean and dirty leaves and indirect blocks, and for "
         "splits, in the shares that give the recorded os_lock count");

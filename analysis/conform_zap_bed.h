@@ -61,4 +61,16 @@ const std::string &text_field(const Json &object, const std::string &path, const
 const Json &list_field(const Json &object, const std::string &path, const char *name);
 uint64_t hex_field(const Json &object, const std::string &path, const char *name);
 
+// Hands each entry of "cases" to a Replay made of the bed and the comparison.
+template <class Replay>
+void replay_cases(const Json &trace, Comparison &comparison)
+{
+    in_zap_bed(text_field(trace, "", "tree"), 1, [&](ZapBed &bed) {
+        Replay replay(bed, comparison);
+        size_t index = 0;
+        for (const Json &recorded : list_field(trace, "", "cases"))
+            replay.replay(recorded, index++);
+    });
+}
+
 } // namespace analysis

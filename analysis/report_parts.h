@@ -1,4 +1,6 @@
-// Reading a stored result where parts may be missing: another version, or a file somebody has edited.
+// What the reports for the terminal and the page have in common.
+//
+// A stored result is read as one where parts may be missing: another version, or a file somebody has edited.
 #pragma once
 
 #include "analysis/text.h"
@@ -6,6 +8,7 @@
 #include <cmath>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace analysis {
 
@@ -40,6 +43,30 @@ inline std::string point_text(const Json &point)
     for (const auto &[path, value] : point.items())
         text += (text.empty() ? "" : ", ") + escaped(path) + " = " + shown(value);
     return text;
+}
+
+// The table of operations: how many, how fast, how long.
+inline std::vector<Table::Column> throughput_columns()
+{
+    return {{"operation", Table::left}, {"count"}, {"per second"}, {"p50"}, {"p90"}, {"p99"}, {"max"},
+            {"errors", Table::left}};
+}
+
+// A row of it: an entry of the result's "ops".
+inline std::vector<std::string> throughput_cells(const std::string &name, const Json &op)
+{
+    const Json &latency = member(op, "latency_ns");
+    std::string errors;
+    for (const auto &[error, count] : member(op, "errors").items())
+        errors += (errors.empty() ? "" : ", ") + escaped(error) + " " + number_text(count);
+    return {escaped(name),
+            number_text(member(op, "count")),
+            number_text(member(op, "per_s")),
+            duration_text(member(latency, "p50")),
+            duration_text(member(latency, "p90")),
+            duration_text(member(latency, "p99")),
+            duration_text(member(latency, "max")),
+            errors};
 }
 
 } // namespace analysis

@@ -21,25 +21,9 @@ constexpr size_t histogram_bars = 24; // linear histograms beyond that are shown
 Figure throughput(const Json &result)
 {
     Figure figure{"Throughput and latency of one operation", "", nullptr, {}, "", {}, true};
-    ReportTable rates{"",
-                      {{"operation", Table::left},
-                       {"count"},
-                       {"per second"},
-                       {"p50"},
-                       {"p90"},
-                       {"p99"},
-                       {"max"},
-                       {"errors", Table::left}},
-                      {},
-                      0};
+    ReportTable rates{"", throughput_columns(), {}, 0};
     for (const auto &[name, op] : member(result, "ops").items()) {
-        const Json &latency = member(op, "latency_ns");
-        std::string errors;
-        for (const auto &[error, count] : member(op, "errors").items())
-            errors += (errors.empty() ? "" : ", ") + escaped(error) + " " + number_text(count);
-        rates.rows.push_back({escaped(name), number_text(member(op, "count")), number_text(member(op, "per_s")),
-                              duration_text(member(latency, "p50")), duration_text(member(latency, "p90")),
-                              duration_text(member(latency, "p99")), duration_text(member(latency, "max")), errors});
+        rates.rows.push_back(throughput_cells(name, op));
         figure.words += (figure.words.empty() ? "" : "; ") + escaped(name) + ": " + number_text(member(op, "per_s")) +
                         " a simulated second";
     }

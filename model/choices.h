@@ -8,7 +8,7 @@ namespace dmu {
 
 struct choice_info {
     const char *field; // of code_config: "object_alloc"
-    const char *name;  // "rescan"
+    const char *name;  // as scenarios spell it
     const char *what;  // a sentence
 };
 // Every choice a scenario can make by name.

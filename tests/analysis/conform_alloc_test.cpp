@@ -1,25 +1,19 @@
 // Recorded runs of the real object allocator, replayed; and traces that were tampered with, refused.
-#include "analysis/conform_alloc.h"
 #include "analysis/trace_lists.h"
+#include "tests/analysis/conform_fixture.h"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <functional>
 
 using namespace analysis;
+using namespace conform_test;
 
 namespace {
 
 const std::filesystem::path data_root = std::filesystem::path(DMUSIM_SOURCE_ROOT) / "tests/data/alloc";
-
-Json trace_of(const std::filesystem::path &path)
-{
-    std::ifstream stream(path);
-    return Json::parse(stream);
-}
 
 std::vector<std::filesystem::path> recorded_traces()
 {
@@ -29,36 +23,6 @@ std::vector<std::filesystem::path> recorded_traces()
             paths.push_back(entry.path());
     std::sort(paths.begin(), paths.end());
     return paths;
-}
-
-// Empty: the trace agrees.
-std::string verdict(const Json &trace)
-{
-    Comparison comparison(false);
-    try {
-        conform_alloc(trace, comparison);
-    } catch (const Comparison::Stop &) {
-        const Difference &first = comparison.differences().front();
-        return first.step + " " + first.field + ": recorded " + first.recorded + ", got " + first.got;
-    } catch (const BadTrace &bad) {
-        return std::string("bad trace: ") + bad.what();
-    }
-    return {};
-}
-
-// Makes the value another one of its kind.
-void alter(Json &value)
-{
-    if (value.is_string())
-        value = value.get<std::string>() + "x";
-    else if (value.is_boolean())
-        value = !value.get<bool>();
-    else if (value.is_number())
-        value = value.get<int64_t>() + 1;
-    else if (value.empty())
-        value.is_array() ? value.push_back(1) : void(value["1"] = 1);
-    else
-        alter(value.is_array() ? value.back() : value.begin().value());
 }
 
 bool is_input(const std::string &op, const std::string &field)
@@ -80,7 +44,7 @@ void check_alterations(const std::filesystem::path &path)
         CHECK_MESSAGE(!verdict(altered).empty(), path.filename().string() << " " << what << " was altered");
     };
     for (const auto &[key, value] : trace.items())
-        if (key != "steps" && !is_input("", key) && key != "format")
+        if (key != "steps" && !is_input("", key))
             check(key, [&key = key](Json &altered) { alter(altered[key]); });
     for (size_t i = 0; i < trace["steps"].size(); ++i) {
         const std::string op = trace["steps"][i]["op"];

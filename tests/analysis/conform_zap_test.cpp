@@ -1,8 +1,8 @@
 // Recorded runs of real ZAPs, replayed; and traces that were tampered with, refused.
 //
 // tests/data/zap/ holds the recordings up to 13,300 entries: microzaps, the step to a fat one, embedded pointer tables.
-#include "analysis/conform.h"
 #include "analysis/conform_counts.h"
+#include "tests/analysis/conform_fixture.h"
 
 #include <doctest/doctest.h>
 
@@ -14,47 +14,12 @@
 #include <sstream>
 
 using namespace analysis;
+using namespace conform_test;
 
 namespace {
 
 const std::filesystem::path source_root = DMUSIM_SOURCE_ROOT;
 const std::filesystem::path data_root = source_root / "tests/data/zap";
-
-Json trace_of(const std::string &name)
-{
-    std::ifstream stream(data_root / name);
-    return Json::parse(stream);
-}
-
-// Empty: the trace agrees.
-std::string verdict(const Json &trace)
-{
-    Comparison comparison(false);
-    try {
-        trace_kind(trace).replay(trace, comparison);
-    } catch (const Comparison::Stop &) {
-        const Difference &first = comparison.differences().front();
-        return first.step + " " + first.field + ": recorded " + first.recorded + ", got " + first.got;
-    } catch (const BadTrace &bad) {
-        return std::string("bad trace: ") + bad.what();
-    }
-    return {};
-}
-
-// Makes the value another one of its kind.
-void alter(Json &value)
-{
-    if (value.is_string())
-        value = value.get<std::string>() + "x";
-    else if (value.is_number_float())
-        value = value.get<double>() + 1;
-    else if (value.is_number())
-        value = value.get<int64_t>() + 1;
-    else if (value.empty())
-        value.is_array() ? value.push_back(1) : void(value["1"] = 1);
-    else
-        alter(value.is_array() ? value.back() : value.begin().value());
-}
 
 // The trace with the value at that place altered must be refused.
 void check_alteration(const Json &trace, const std::string &place)
@@ -88,7 +53,7 @@ const std::set<std::string> report_inputs = {"label", "n_inserted", "end"};
 
 void check_reports(const char *file, const std::function<bool(const Json &)> &wanted)
 {
-    const Json trace = part(trace_of(file), "reports", wanted);
+    const Json trace = part(trace_of(data_root / file), "reports", wanted);
     REQUIRE(verdict(trace) == "");
     for (size_t i = 0; i < trace["reports"].size(); ++i)
         check_fields(trace, "/reports/" + std::to_string(i), report_inputs);
@@ -188,7 +153,7 @@ TEST_CASE("recorded ZAPs come out field by field, and so does every count of wha
     std::sort(paths.begin(), paths.end());
     REQUIRE(paths.size() == 10);
     for (const auto &path : paths)
-        CHECK_MESSAGE(verdict(trace_of(path.filename().string())) == "", path.filename().string());
+        CHECK_MESSAGE(verdict(trace_of(path)) == "", path.filename().string());
 }
 
 TEST_CASE("a report of a ZAP's structure with any field altered is refused")
@@ -205,7 +170,8 @@ TEST_CASE("a report of a ZAP's structure with any field altered is refused")
 TEST_CASE("an event with any of its columns altered is refused, and so is a missing one")
 {
     constexpr uint64_t until = 3000;
-    Json trace = part(trace_of("zap_events.json"), "events", [](const Json &row) { return row[0] <= until; });
+    Json trace =
+        part(trace_of(data_root / "zap_events.json"), "events", [](const Json &row) { return row[0] <= until; });
     trace["until"] = until;
     REQUIRE(verdict(trace) == "");
     const size_t last = trace["events"].size() - 1;
@@ -218,7 +184,7 @@ TEST_CASE("an event with any of its columns altered is refused, and so is a miss
 
 TEST_CASE("a walk with any column of an entry altered is refused")
 {
-    Json trace = trace_of("zap_cursor.json");
+    Json trace = trace_of(data_root / "zap_cursor.json");
     REQUIRE(verdict(trace) == "");
     check_fields(trace, "/fat300/report", report_inputs);
     trace.erase("fat300");
@@ -229,7 +195,7 @@ TEST_CASE("a walk with any column of an entry altered is refused")
 
 TEST_CASE("an edge with any answer altered is refused")
 {
-    const Json trace = trace_of("zap_edge.json");
+    const Json trace = trace_of(data_root / "zap_edge.json");
     Json one = trace;
     for (const char *list : {"upgrade", "lookups"}) {
         one["upgrade"] = one["lookups"] = one["tests"] = Json::array();
@@ -251,7 +217,7 @@ TEST_CASE("an edge with any answer altered is refused")
 TEST_CASE("a recorded dmu_tx_hold_zap with any compared count altered is refused")
 {
     for (const char *file : {"hold_zap_PRE7004.json", "hold_zap_POST7004.json"}) {
-        const Json trace = trace_of(file);
+        const Json trace = trace_of(data_root / file);
         check_profiles(part(trace, "cases", [](const Json &item) {
             return entries_at_most(item, 100) && item["state"] == "first hold";
         }));
@@ -262,12 +228,12 @@ TEST_CASE("a recorded dmu_tx_hold_zap with any compared count altered is refused
 TEST_CASE("a recorded operation with any compared count altered is refused")
 {
     for (const char *file : {"op_profile_PRE7004.json", "op_profile_POST7004.json"})
-        check_profiles_at_once(trace_of(file));
+        check_profiles_at_once(trace_of(data_root / file));
 }
 
 TEST_CASE("a recorded sequence of creates with any compared count altered is refused")
 {
-    check_profiles(part(trace_of("create_sequence_PRE7004.json"), "cases",
+    check_profiles(part(trace_of(data_root / "create_sequence_PRE7004.json"), "cases",
                         [](const Json &item) { return entries_at_most(item, 10); }));
 }
 
