@@ -1,8 +1,9 @@
 #!/bin/sh
 # What `meson install` puts in place works from there: install.sh BUILD-FOLDER. The place is one that the program was not
-# built for, so nothing of the source or the build tree can help by accident.
+# built for, so nothing of the source or the build tree can help by accident. It lies in the build folder, where programs may be
+# run: the folder for temporary files is mounted without that on some machines.
 set -eu
-place=$(mktemp -d)
+place=$(mktemp -d "$1/installed.XXXXXX")
 trap 'rm -rf "$place"' EXIT
 DESTDIR=$place meson install -C "$1" --no-rebuild --quiet > "$place/log" 2>&1 || { cat "$place/log"; exit 1; }
 program=$(find "$place" -type f -name dmusim -path '*/bin/*')
