@@ -23,11 +23,23 @@ Json axis_of(const ChartAxis &axis, const char *field)
 {
     Json spec = {{"field", field}, {"type", "quantitative"}, {"title", axis.title}};
     spec["axis"] = Json::object({{"format", axis.format}});
-    if (!axis.ticks.empty())
+    if (!axis.ticks.empty()) {
         spec["axis"]["values"] = axis.ticks;
-    spec["axis"]["labelOverlap"] = true;
-    if (axis.logarithmic)
+        // Each varied value as it was given: an axis of its own choosing would tell 256 in thousands.
+        if (axis.format == "~s")
+            spec["axis"]["labelExpr"] = "format(datum.value, ',')";
+    }
+    spec["axis"]["labelOverlap"] = "greedy";
+    const auto least = std::min_element(axis.ticks.begin(), axis.ticks.end());
+    if (axis.logarithmic && least != axis.ticks.end() && *least <= 0) {
+        // No logarithm has a place for 0: a scale that is straight up to the least of the other values.
+        double unit = 0;
+        for (double tick : axis.ticks)
+            unit = tick > 0 && (unit == 0 || tick < unit) ? tick : unit;
+        spec["scale"] = {{"type", "symlog"}, {"constant", unit > 0 ? unit : 1}, {"nice", false}};
+    } else if (axis.logarithmic) {
         spec["scale"] = {{"type", "log"}, {"base", axis.ticks.empty() ? 10 : 2}, {"nice", false}};
+    }
     return spec;
 }
 

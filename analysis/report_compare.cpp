@@ -71,7 +71,8 @@ Figure throughput(const Json &points)
     for (const Json &point : points)
         for (const Json &row : member(point, "throughput")) {
             std::string where = point_text(member(point, "point"));
-            std::string name = shown(member(row, "name")) + (where.empty() ? "" : ", " + where);
+            // What tells one point from the next comes first: a narrow screen cuts the end off.
+            std::string name = (where.empty() ? "" : where + ": ") + shown(member(row, "name"));
             table.rows.push_back({name, number_text(member(row, "before")), number_text(member(row, "after")),
                                   ratio_text(member(row, "ratio"))});
             double ratio = number_of(member(row, "ratio"));

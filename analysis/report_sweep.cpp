@@ -113,7 +113,7 @@ void add_scaling(Report &report, const SweepView &view, const SweepView::Axis &a
         for (const Line &line : lines) {
             std::vector<double> cpus, values;
             for (const Spot &spot : line.spots)
-                if (spot.median > 0) {
+                if (spot.median > 0 && spot.x > 0) {
                     cpus.push_back(spot.x);
                     values.push_back(spot.median);
                 }
@@ -161,7 +161,7 @@ void add_growth(Report &report, const SweepView &view, const SweepView::Axis &ax
     for (const std::string &metric : growth_metrics(view)) {
         std::vector<Line> lines = view.lines(axis.path, metric);
         for (Line &line : lines)
-            std::erase_if(line.spots, [](const Spot &spot) { return spot.median <= 0; });
+            std::erase_if(line.spots, [](const Spot &spot) { return spot.median <= 0 || spot.x <= 0; });
         std::erase_if(lines, [](const Line &line) { return line.spots.size() < spots_min; });
         if (lines.empty())
             continue;

@@ -24,7 +24,7 @@ SweepView::SweepView(const std::vector<Json> &results) : results_(results)
                 axis = axes_.insert(axes_.end(), {path, {}, true});
             if (std::find(axis->values.begin(), axis->values.end(), value) == axis->values.end())
                 axis->values.push_back(value);
-            axis->numeric = axis->numeric && value.is_number() && value.get<double>() > 0;
+            axis->numeric = axis->numeric && value.is_number() && value.get<double>() >= 0;
         }
     }
     seeds_ = std::max<size_t>(seeds.size(), 1);

@@ -35,7 +35,7 @@ public:
     struct Axis {
         std::string path;
         std::vector<Json> values; // in the order of first appearance
-        bool numeric = true;      // every value a positive number
+        bool numeric = true;      // every value a number, none below 0
     };
 
     explicit SweepView(const std::vector<Json> &results);

@@ -94,7 +94,7 @@ std::vector<Series> Course::series(std::span<const sim::LockClassInfo> classes) 
     if (length == 0)
         return {};
     std::vector<Series> all = {
-        {"CPUs busy", "ns of CPU time in the interval that ends then", busy_.samples(length, ps_per_ns)}};
+        {"CPUs busy", "ns of CPU time an interval", busy_.samples(length, ps_per_ns)}};
     std::vector<size_t> order;
     for (size_t i = 0; i < waits_.size(); ++i)
         if (waits_[i].total() > 0)
@@ -104,7 +104,7 @@ std::vector<Series> Course::series(std::span<const sim::LockClassInfo> classes) 
     if (order.size() > classes_shown)
         order.resize(classes_shown);
     for (size_t i : order)
-        all.push_back({classes[i].name, "ns waited in the interval that ends then, all threads",
+        all.push_back({classes[i].name, "ns waited an interval, all threads",
                        waits_[i].samples(length, ps_per_ns)});
     return all;
 }

@@ -103,7 +103,7 @@ void add_call_tree(RunResult &result, const sim::Measurements &measured, std::sp
     std::vector<bool> used(measured.nodes.size());
     for (size_t i = measured.nodes.size(); i-- > 0;) {
         const auto &node = measured.nodes[i];
-        used[i] = used[i] || node.calls != 0 || node.self_ps != 0 || node.spin_ps != 0;
+        used[i] = used[i] || node.calls != 0 || node.self_ps != 0 || node.spin_ps != 0 || node.blocked_ps != 0;
         if (used[i] && node.parent != UINT32_MAX)
             used[node.parent] = true;
     }
@@ -124,6 +124,7 @@ void add_call_tree(RunResult &result, const sim::Measurements &measured, std::sp
         out.calls = node.calls;
         out.self_ps = node.self_ps + node.spin_ps;
         out.spin_ps = node.spin_ps;
+        out.blocked_ps = node.blocked_ps;
         result.call_tree.push_back(std::move(out));
     }
     // What is left of the CPUs' busy time is nobody's: a CPU changing from one thread to another.
@@ -291,7 +292,7 @@ void add_world(RunResult &result, const World &world)
         op.latency = tally.latency.summary();
         op.parts = parts_of(tally.parts);
         if (world.scenario.records("series"))
-            result.series.push_back({"ops." + op.name, "operations in the interval that ends then",
+            result.series.push_back({"ops." + op.name, "operations an interval",
                                      tally.timeline.samples(result.simulated_ps)});
         result.ops.push_back(std::move(op));
     }

@@ -14,7 +14,7 @@ CallNode *CallTree::root(const std::string &group)
             return node;
     }
     const uint32_t index = static_cast<uint32_t>(nodes_.size());
-    nodes_.push_back({childless_.data(), nullptr, 0, 0, 0, 0, index, 0, 0, 0, {}, {}});
+    nodes_.push_back({childless_.data(), nullptr, 0, 0, 0, 0, 0, index, 0, 0, 0, {}, {}});
     roots_.emplace_back(group, &nodes_.back());
     return &nodes_.back();
 }
@@ -32,6 +32,7 @@ CallNode *CallTree::make_child(CallNode *parent, uint16_t function, uint32_t fra
                       parent,
                       0,
                       costs_[function],
+                      0,
                       0,
                       0,
                       index,
@@ -56,7 +57,7 @@ void CallTree::set_costs(std::span<const Key> costs)
 void CallTree::clear_counts()
 {
     for (CallNode &node : nodes_) {
-        node.calls = node.charged_ps = node.spin_ps = 0;
+        node.calls = node.charged_ps = node.spin_ps = node.blocked_ps = 0;
         node.mutex_holds.times = node.rwlock_holds.times = 0;
     }
 }

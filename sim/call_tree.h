@@ -38,6 +38,7 @@ struct CallNode {
     Key cost;            // of one call, as a key span; 0 while nothing costs time
     uint64_t charged_ps; // by primitives, while this node was current
     uint64_t spin_ps;    // burned waiting for locks
+    uint64_t blocked_ps; // of such waits, off the CPU
     uint32_t index;      // in CallTree::nodes
     uint32_t stack_bytes;
     uint16_t function; // meaningless in a root

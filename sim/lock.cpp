@@ -69,6 +69,7 @@ void wait_ends(LockBase &lock)
     const uint64_t spin = static_cast<uint64_t>(self.parts[Part::spinning] - self.wait_spin_ps);
     VERIFY3(spin, <=, wait);
     hot.node->spin_ps += spin;
+    hot.node->blocked_ps += wait - spin;
     self.lock_wait_ps += static_cast<int64_t>(wait);
     if (hot.counting) [[likely]]
         hot.simulator->count_wait(lock, self, wait, spin);

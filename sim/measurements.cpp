@@ -128,7 +128,8 @@ void Simulator::measure_nodes(const CallNode &node, uint32_t parent)
     if (node.parent != nullptr)
         self += node.calls * static_cast<uint64_t>(time_of(function_costs_[node.function]).ps);
     const uint32_t index = static_cast<uint32_t>(measured_.nodes.size());
-    measured_.nodes.push_back({parent, node.function, node.stack_bytes, node.calls, self, node.spin_ps, ""});
+    measured_.nodes.push_back(
+        {parent, node.function, node.stack_bytes, node.calls, self, node.spin_ps, node.blocked_ps, ""});
     for (uint32_t function = 0; function < statistics_.functions; ++function) {
         if (node.children[function] != nullptr)
             measure_nodes(*node.children[function], index);
@@ -199,6 +200,10 @@ void Simulator::check_conservation() const
     }
     if (hot.counting)
         VERIFY3(lock_waits, ==, thread_waits);
+    uint64_t path_waits = 0;
+    for (const Measurements::Node &node : measured_.nodes)
+        path_waits += node.spin_ps + node.blocked_ps;
+    VERIFY3(path_waits, ==, thread_waits);
 
     // Every picosecond of a busy CPU is some thread's, or a change of threads.
     int64_t busy = 0;

@@ -59,7 +59,8 @@ struct Measurements {
         uint64_t calls;
         uint64_t self_ps; // without waiting
         uint64_t spin_ps;
-        std::string group; // of a root
+        uint64_t blocked_ps; // waiting for locks, off the CPU
+        std::string group;   // of a root
     };
     struct PerThread {
         std::string name;

@@ -39,7 +39,8 @@ po::options_description common_options(const Command &command)
     add("json", "JSON on standard output, nothing else");
     add("output,o", po::value<std::string>()->value_name("FILE"), "write there, whole or not at all");
     add("quiet,q", "no report, no progress; only errors and what was asked for by --json or -o");
-    add("progress", po::value<std::string>()->value_name("WHEN"), "auto (on a terminal), always, never");
+    add("progress", po::value<std::string>()->value_name("WHEN"),
+        "auto (a line on a terminal, elsewhere one a minute), always (from the beginning), never");
     add("color", po::value<std::string>()->value_name("WHEN"), "auto (on a terminal, unless NO_COLOR), always, never");
     add("help,h", "this text");
     return options;

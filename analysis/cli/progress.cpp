@@ -11,7 +11,8 @@ Progress::Progress(When when)
 {
     const char *kind = std::getenv("TERM");
     terminal_ = isatty(STDERR_FILENO) == 1 && kind != nullptr && std::string_view(kind) != "dumb";
-    enabled_ = when == When::always || (when == When::automatic && terminal_);
+    enabled_ = when != When::never;
+    first_at_once_ = terminal_ || when == When::always;
 }
 
 Progress::~Progress()
@@ -26,7 +27,7 @@ void Progress::show(const std::string &text)
         return;
     Clock::time_point now = Clock::now();
     auto pace = terminal_ ? std::chrono::milliseconds(100) : std::chrono::milliseconds(60'000);
-    if (drawn_ && now - last_ < pace)
+    if ((drawn_ || !first_at_once_) && now - last_ < pace)
         return;
     drawn_ = true;
     last_ = now;

@@ -1,7 +1,8 @@
 // What a person at a terminal sees while it runs: one line on standard error, rewritten at most ten times a second.
 //
-// On a terminal (or with --progress always) a line; elsewhere one line a minute in `always`, nothing in `auto`. It
-// never touches standard output, and nothing it shows is in a result: it is the only place that reads the host's clock.
+// Elsewhere a new line a minute: `always` from the beginning, `auto` once a minute has passed, so that what is soon
+// done leaves nothing behind. It never touches standard output, and nothing it shows is in a result: it is the only
+// place that reads the host's clock.
 #pragma once
 
 #include <chrono>
@@ -25,8 +26,9 @@ private:
     bool terminal_ = false;
     bool enabled_ = false;
     bool drawn_ = false;
+    bool first_at_once_ = false;
     Clock::time_point start_ = Clock::now();
-    Clock::time_point last_ = {};
+    Clock::time_point last_ = start_;
 };
 
 } // namespace cli

@@ -33,11 +33,35 @@
         view: {stroke: null}
     };
 
+    // A title that is longer than its axis takes more lines.
+    function wrapped(title, most) {
+        var lines = [""];
+        title.split(" ").forEach(function (word) {
+            var last = lines[lines.length - 1];
+            if (last && last.length + 1 + word.length > most)
+                lines.push(word);
+            else
+                lines[lines.length - 1] = last ? last + " " + word : word;
+        });
+        return lines;
+    }
+
+    function wrapTitles(spec, most) {
+        if (spec && typeof spec === "object")
+            Object.keys(spec).forEach(function (key) {
+                if (most[key] && spec[key] && typeof spec[key].title === "string" && spec[key].title.length > most[key])
+                    spec[key].title = wrapped(spec[key].title, most[key]);
+                if (key !== "values")
+                    wrapTitles(spec[key], most);
+            });
+        return spec;
+    }
+
     // On a narrow screen names get less room, and the numbers behind the bars more.
     function narrowed(spec) {
         if (spec && typeof spec === "object") {
             if (spec.labelLimit)
-                spec.labelLimit = 110;
+                spec.labelLimit = 140;
             if (spec.domainMax && spec.type !== "symlog")
                 spec.domainMax *= 1.5;
             Object.keys(spec).forEach(function (key) {
@@ -49,8 +73,8 @@
     }
 
     function drawChart(element) {
-        var spec = dataOf(element.id);
-        vegaEmbed(element, element.clientWidth < 420 ? narrowed(spec) : spec, {renderer: "svg", actions: false, ast: true, config: config, tooltip: true})
+        var narrow = element.clientWidth < 420, spec = wrapTitles(dataOf(element.id), {x: narrow ? 30 : 80, y: 26});
+        vegaEmbed(element, narrow ? narrowed(spec) : spec, {renderer: "svg", actions: false, ast: true, config: config, tooltip: true})
             .then(done)
             .catch(function (error) { element.textContent = "This chart could not be drawn: " + error; });
     }

@@ -210,7 +210,7 @@ std::string outcome(uint64_t seed, bool release_ahead, Observer *observer = null
     for (const uint64_t ps : m.locks.holder_ps)
         text << ps << ' ';
     for (const auto &node : m.nodes)
-        text << node.calls << ' ' << node.self_ps << ' ' << node.spin_ps << '\n';
+        text << node.calls << ' ' << node.self_ps << ' ' << node.spin_ps << ' ' << node.blocked_ps << '\n';
     return text.str();
 }
 
