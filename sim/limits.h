@@ -34,7 +34,8 @@ inline constexpr size_t unguarded_stack_bytes = 32 << 10;
 // A chain of "waits for a lock held by": longer than any honest nesting of locks.
 inline constexpr uint32_t wait_chain = 64;
 
-// Without one completed step of the workload in this many scheduling decisions, the run is called a livelock.
+// Without one completed step of the workload in this many scheduling decisions, the run is called a livelock: time may
+// stand still meanwhile, so that no patience ends.
 inline constexpr uint64_t decisions_without_progress = 200'000'000;
 
 static_assert(cpus < timer_cpu);

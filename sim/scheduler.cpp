@@ -141,8 +141,10 @@ void Scheduler::check_progress()
 bool Scheduler::attend()
 {
     const Key timer = timers_.first();
-    if (stop_now_ || std::min(timer, tree_.first()) >= stop_key_)
+    if (stop_now_)
         return false;
+    if (std::min(timer, tree_.first()) >= stop_key_)
+        return hot.simulator->put_off_end();
     fire_timer();
     return true;
 }

@@ -215,7 +215,13 @@ End Simulator::run()
     if (end_.ending == Ending::finished && scheduler_->live > 0) {
         if (scheduler_->stop_key() != never && scheduler_->something_to_do()) {
             hot.key = scheduler_->stop_key();
-            end_ = {Ending::stopped, "the time set for the end has come", {}};
+            if (now() < stop_at_)
+                end_ = {Ending::livelock,
+                        "no step of the workload was completed in " + std::to_string(patience_.ns()) +
+                            " ns of simulated time\n" + stuck_text("what each thread is at:"),
+                        {}};
+            else
+                end_ = {Ending::stopped, "the time set for the end has come", {}};
         } else {
             end_ = {Ending::deadlock, stuck_text("deadlock: no thread can run, and no timer will change that"), {}};
         }
@@ -249,8 +255,30 @@ void Simulator::stop(Ending ending, std::string text)
 
 void Simulator::stop_at(Time at)
 {
-    scheduler_->stop_at(key_of(at, 0));
+    stop_at_ = at;
+    set_end();
+}
+
+void Simulator::set_patience(Duration patience)
+{
+    patience_ = patience;
+    set_end();
+}
+
+// Progress is made far too often to move the end each time: when it is due, it is looked whether it still is.
+void Simulator::set_end()
+{
+    const int64_t patient_until = patience_.ps > 0 ? (last_progress_ + patience_).ps : limits::last_time_ps;
+    const int64_t until = std::min(stop_at_.ps, patient_until);
+    scheduler_->stop_at(until >= limits::last_time_ps ? never : key_of({until}, 0));
     set_release_limit();
+}
+
+bool Simulator::put_off_end()
+{
+    const Key due = scheduler_->stop_key();
+    set_end();
+    return scheduler_->stop_key() > due;
 }
 
 void Simulator::set_release_ahead(bool yes)
@@ -291,9 +319,6 @@ void Simulator::check_progress()
         stop(Ending::livelock, "no step of the workload was completed in " +
                                    std::to_string(limits::decisions_without_progress) +
                                    " scheduling decisions: threads are busy, and none gets anywhere");
-    else if (patience_.ps > 0 && now() - last_progress_ > patience_)
-        stop(Ending::livelock, "no step of the workload was completed in " + std::to_string(patience_.ns()) +
-                                   " ns of simulated time\n" + stuck_text("what each thread is at:"));
 }
 
 void Simulator::invariant_breaks()

@@ -37,7 +37,7 @@ enum class Ending : uint8_t {
     finished,  // every thread returned
     stopped,   // by stop_at() or stop(); threads were left where they were
     deadlock,  // nobody can ever run again; the text is the ring
-    livelock,  // no progress for limits::decisions_without_progress decisions, or for the time given
+    livelock,  // no progress for the time given, or for limits::decisions_without_progress decisions
     invariant, // an assertion failed; the text says which, where and when
     limit,     // a bound of the program was reached
 };
@@ -113,8 +113,8 @@ public:
     void stop(Ending ending, std::string text);
     // A step of the workload is done: it is no livelock.
     void progress();
-    // How much simulated time may pass without one; 0: any.
-    void set_patience(Duration patience) { patience_ = patience; }
+    // How much simulated time may pass without one; 0: any. Then the run ends, at that very instant.
+    void set_patience(Duration patience);
     // Measurement will begin at an instant that is not known beforehand; until then releases wait for their turn.
     void expect_measurement()
     {
@@ -146,12 +146,15 @@ public:
     void thread_finished(Thread &thread);
     void invariant_breaks();
     void check_progress();
+    // The end that was set is due. True: a step was done since it was set, and it is later now.
+    bool put_off_end();
 
 private:
     static void thread_entry(void *thread);
     void run_body(Thread &thread);
     void set_prices();
     void set_release_limit();
+    void set_end();
     std::string lock_name(const LockBase &lock) const;
     std::string waiting_text(const Thread &thread) const;
     std::string ring_text(const Thread &thread) const;
@@ -179,6 +182,7 @@ private:
     Time measured_from_;
     Time last_progress_;
     Duration patience_;
+    Time stop_at_{limits::last_time_ps};
     bool free_ = false;
     bool measurement_pending_ = false;
     bool measured_done_ = false;

@@ -127,3 +127,42 @@ TEST_CASE("more threads than CPUs share them by time slices")
     CHECK(end.ending == Ending::finished);
     CHECK(end.at.ns() >= 25'000);
 }
+
+TEST_CASE("a run ends at the instant at which its patience does, counted from the last step done")
+{
+    // One thread does steps at 0, 700 and 1,400 ns and then only computes, the other never does one. Patience is 1 us.
+    for (const bool ahead : {true, false}) {
+        CAPTURE(ahead);
+        Simulator simulator(uniform(2), tables, 1);
+        simulator.set_release_ahead(ahead);
+        simulator.set_patience(nanoseconds(1000));
+        Mutex mutex(0);
+        auto round = [&](int64_t ns) {
+            mutex.enter();
+            mutex.exit();
+            charge(nanoseconds(ns));
+            settle();
+        };
+        simulator.spawn("worker", {}, [&] {
+            for (int step = 0; step < 3; ++step) {
+                simulator.progress();
+                charge(nanoseconds(700));
+                settle();
+            }
+            for (;;)
+                round(70);
+        });
+        simulator.spawn("other", {}, [&] {
+            for (;;)
+                round(90);
+        });
+        const End end = simulator.run();
+        CHECK(end.ending == Ending::livelock);
+        CHECK(end.at.ns() == 2'400);
+        CHECK(end.text.find("1000 ns of simulated time") != std::string::npos);
+        int64_t busy = 0;
+        for (const Measurements::PerCpu &cpu : simulator.measurements().cpus)
+            busy += cpu.busy_ps + cpu.idle_ps;
+        CHECK(busy == 2 * 2'400'000);
+    }
+}
