@@ -1,6 +1,7 @@
 #include "analysis/conform.h"
 
 #include "analysis/conform_alloc.h"
+#include "analysis/conform_dbuf.h"
 #include "analysis/conform_zap.h"
 #include "analysis/conform_zap_profile.h"
 
@@ -102,6 +103,9 @@ static const std::vector<TraceKind> trace_kinds = {
     {"kind", "hold_zap", replay_hold_zap},
     {"kind", "op_profile", replay_op_profile},
     {"kind", "create_sequence", replay_create_sequence},
+    {"kind", "dbuf_depth", replay_dbuf_depth},
+    {"kind", "dbuf_states", replay_dbuf_states},
+    {"kind", "read_profile", replay_read_profile},
 };
 
 const TraceKind &trace_kind(const Json &trace)

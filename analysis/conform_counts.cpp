@@ -3,6 +3,7 @@
 
 #include "model/companions.h"
 #include "model/costs.h"
+#include "model/dmu_state.h"
 #include "model/lock_classes.h"
 #include "model/objset.h"
 #include "sim/simulator.h"
@@ -143,8 +144,9 @@ std::vector<Compared> collect(const Json &profile, const Counts &sum)
     }
     if (profile.contains("dnode_hold_impl_on_zap"))
         out.push_back({"dnode_hold_impl_on_zap", profile["dnode_hold_impl_on_zap"], sum.function(holds_of_the_zap)});
-    out.push_back({"zrl.zrl_add", profile.value("zrl", Json::object()).value("zrl_add@zrlock.c", Json(0)),
-                   sum.function("zrl_add")});
+    if (!functions.contains("zrl_add_impl")) // its name since 2019
+        out.push_back({"zrl.zrl_add", profile.value("zrl", Json::object()).value("zrl_add@zrlock.c", Json(0)),
+                       sum.function("zrl_add")});
     return out;
 }
 
@@ -212,7 +214,11 @@ Counts count(dmu::objset_t &os, uint64_t zapobj, const std::function<void()> &ca
             put(counts.mutex, name, acquired);
         }
     }
+    const dmu::companion_code_t left_aside =
+        os.os_dmu.era.slots_by_handle ? dmu::companion_code_t::before_2019 : dmu::companion_code_t::since_2019;
     for (const dmu::companion_t &row : dmu::companions) {
+        if (row.code == left_aside)
+            continue;
         const auto lock = counts.mutex.find(row.caller);
         const int64_t calls = lock != counts.mutex.end() ? lock->second : counts.function(row.caller);
         if (calls != 0)
@@ -276,6 +282,7 @@ const std::vector<LeftOut> &left_out()
         {"arc_buf_type", "asked once more by each arc_change_state"},
         {"b_freeze_lock", "a lock of arc_buf_thaw, for checksums in memory that nobody takes"},
         {"io_lock", "a lock of the zio that dbuf_read makes for a hole and waits for"},
+        {"skc_lock", "a lock of the kernel's memory caches, which user space does not have"},
     };
     return rows;
 }

@@ -121,7 +121,7 @@ void in_zap_bed(std::string_view tree, uint64_t salt, const std::function<void(Z
     dmu::model_config config = tree_config(tree);
     config.dataset.zap_salt = salt;
     config.pool.dirty_data_sync = config.pool.dirty_data_max = 64ull << 30; // no txg ends before the replay says so
-    config.pool.txg_timeout_ns = 0;
+    config.pool.txg_timeout_ns = 4'000'000'000'000;
 
     sim::Machine machine = sim::find_machine_profile("flat")->machine;
     machine.cpus = 1;

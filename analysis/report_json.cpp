@@ -225,6 +225,15 @@ Json series(const RunResult &result)
     return list;
 }
 
+Json frames(const StackResult &stack)
+{
+    Json list = Json::array();
+    for (size_t i = 0; i < stack.frames.size(); ++i)
+        list.push_back(
+            {{"function", stack.path[i]}, {"bytes", stack.frames[i].bytes}, {"depth", stack.frames[i].depth}});
+    return list;
+}
+
 } // namespace
 
 Json report_json(const RunResult &result)
@@ -254,7 +263,7 @@ Json report_json(const RunResult &result)
         report["series"] = series(result);
     for (const auto &[name, values] : result.kstats)
         report[name] = values;
-    report["stack"] = {{"bytes", result.stack.bytes}, {"path", result.stack.path}};
+    report["stack"] = {{"bytes", result.stack.bytes}, {"path", result.stack.path}, {"frames", frames(result.stack)}};
     if (!result.warnings.empty())
         report["warnings"] = result.warnings;
     report["expect"] = judge_expectations(report);

@@ -284,11 +284,8 @@ private:
 
     void kstats()
     {
-        for (const char *name : {"zap", "dbuf", "arc"}) {
-            const Json &values = member(result_, name);
-            if (values.empty())
-                continue;
-            heading(std::string(name) + " statistics");
+        if (const Json &values = member(result_, "zap"); !values.empty()) {
+            heading("zap statistics");
             for (const auto &[key, value] : values.items())
                 line(escaped(key), number_text(value));
         }

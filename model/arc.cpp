@@ -1,3 +1,4 @@
+// See the head of arc.h.
 #include "model/arc.h"
 
 #include <algorithm>
@@ -10,52 +11,216 @@ namespace dmu {
 
 namespace {
 
+size_t index_of(arc_state_t state)
+{
+    return static_cast<size_t>(state);
+}
+size_t index_of(arc_buf_contents_t type)
+{
+    return static_cast<size_t>(type);
+}
+
+uint64_t &arcs_size(arc_t &arc, const arc_buf_t &buf)
+{
+    return arc.arcs_size[index_of(buf.b_state)][index_of(buf.b_type)];
+}
+
+uint64_t size_of_state(const arc_t &arc, arc_state_t state)
+{
+    const auto &sizes = arc.arcs_size[index_of(state)];
+    return sizes[0] + sizes[1];
+}
+
+// Counted where all CPUs count, in the code that has a dbuf cache; before, free of charge.
+void count(dmu_state_t &dmu, kstat_named_t &counter)
+{
+    if (dmu.config.code.dbuf_cache)
+        counter.atomic_add(1);
+    else
+        ++counter;
+}
+
+void count_look(dmu_state_t &dmu, const arc_buf_t &buf, bool hit)
+{
+    arc_stats_t &stats = dmu.arc.stats;
+    const bool data = buf.b_type == arc_buf_contents_t::data;
+    count(dmu, hit ? stats.hits : stats.misses);
+    if (hit)
+        count(dmu, data ? stats.demand_data_hits : stats.demand_metadata_hits);
+    else
+        count(dmu, data ? stats.demand_data_misses : stats.demand_metadata_misses);
+}
+
+// arc_c, arc_p and the lists' lengths are looked at without a lock here, as in the real code: a little late does no
+// harm.
+void arc_adapt(arc_t &arc, uint64_t bytes, arc_state_t state)
+{
+    const uint64_t p_min = arc.arc_c >> arc_p_min_shift;
+    const uint64_t mru_ghost = size_of_state(arc, arc_state_t::mru_ghost);
+    const uint64_t mfu_ghost = size_of_state(arc, arc_state_t::mfu_ghost);
+    const auto times = [](uint64_t own, uint64_t other) {
+        return own >= other ? 1 : std::min<uint64_t>(other / std::max<uint64_t>(own, 1), arc_adapt_most);
+    };
+    if (state == arc_state_t::mru_ghost)
+        arc.arc_p = std::min(arc.arc_c - p_min, arc.arc_p + bytes * times(mru_ghost, mfu_ghost));
+    else if (state == arc_state_t::mfu_ghost)
+        arc.arc_p = std::max(p_min, arc.arc_p - std::min(arc.arc_p, bytes * times(mfu_ghost, mru_ghost)));
+}
+
+// Room for the data of a block: who finds the ARC far above its target lets the evicting thread go first.
+void arc_get_data(dmu_state_t &dmu, uint64_t bytes, arc_state_t state)
+{
+    arc_t &arc = dmu.arc;
+    kmem_alloc(bytes);
+    arc_adapt(arc, bytes, state);
+    if (arc.size() + bytes <= arc.arc_c) [[likely]]
+        return;
+    if (costs_no_time()) {
+        arc_adjust(dmu);
+        return;
+    }
+    auto held = mutex_enter(arc.arc_adjust_lock);
+    arc.adjust_needed = true;
+    cv_signal(arc.arc_adjust_cv);
+    // Once: when the thread has done what it can and it was not enough, more would not help. Until 2016 it has to
+    // destroy dbufs, which somebody may be waiting for whom this thread keeps from going on: nobody waits for it there.
+    if (dmu.config.code.dbuf_cache && arc.is_overflowing() && !arc.exiting)
+        cv_wait(arc.arc_adjust_waiters_cv, arc.arc_adjust_lock, WaitKind::other);
+}
+
 void arc_hdr_drop(dmu_state_t &dmu, arc_buf_t *buf)
 {
-    dmu.arc.size(buf->b_state) -= buf->b_data->size;
+    arcs_size(dmu.arc, *buf) -= buf->b_size;
     delete buf;
 }
 
-void arc_change_state(dmu_state_t &dmu, arc_buf_t &buf, arc_state_t state)
+void unhash(dmu_state_t &dmu, arc_buf_t &buf)
 {
-    dmu.arc.size(buf.b_state) -= buf.b_data->size;
-    buf.b_state = state;
-    dmu.arc.size(state) += buf.b_data->size;
+    dmu.arc.slot(buf.b_dva) = nullptr;
+    --dmu.arc.stats.hash_elements;
 }
 
-// A look at a cached buffer: the second one that is not right after the first makes it frequently used.
+void hash_insert(dmu_state_t &dmu, arc_buf_t &buf)
+{
+    arc_stats_t &stats = dmu.arc.stats;
+    VERIFY(dmu.arc.slot(buf.b_dva) == nullptr);
+    dmu.arc.slot(buf.b_dva) = &buf;
+    ++stats.hash_elements;
+    stats.hash_elements_max = std::max<uint64_t>(stats.hash_elements_max, stats.hash_elements);
+}
+
+// REQUIRES: on no list.
+void arc_change_state(dmu_state_t &dmu, arc_buf_t &buf, arc_state_t state)
+{
+    count_calls(Fn::arc_change_state, 1);
+    VERIFY(!list_link_active(buf.b_arc_node));
+    arcs_size(dmu.arc, buf) -= buf.b_size;
+    buf.b_state = state;
+    arcs_size(dmu.arc, buf) += buf.b_size;
+}
+
+// Where an access of each state leads. REQUIRES: the hash lock is held unless nobody can find the buffer; on no list.
 void arc_access(dmu_state_t &dmu, arc_buf_t &buf)
 {
     const hrtime_t now = gethrtime();
-    ++dmu.arc.stats.hits;
-    if (buf.b_state == arc_state_t::mru) {
+    arc_stats_t &stats = dmu.arc.stats;
+    switch (buf.b_state) {
+    case arc_state_t::anon:
+        buf.b_arc_access = now;
+        arc_change_state(dmu, buf, arc_state_t::mru);
+        return;
+    case arc_state_t::mru:
+        if ((now - buf.b_arc_access).ns() >= ARC_MINTIME_NS) {
+            buf.b_arc_access = now;
+            arc_change_state(dmu, buf, arc_state_t::mfu);
+        }
         ++buf.b_mru_hits;
-        ++dmu.arc.stats.mru_hits;
-        if ((now - buf.b_access).ns() < ARC_MINTIME_NS)
-            return;
-        arc_change_state(dmu, buf, arc_state_t::mfu);
-    } else {
+        count(dmu, stats.mru_hits);
+        return;
+    case arc_state_t::mfu:
         ++buf.b_mfu_hits;
-        ++dmu.arc.stats.mfu_hits;
+        count(dmu, stats.mfu_hits);
+        buf.b_arc_access = now;
+        return;
+    case arc_state_t::mru_ghost:
+        buf.b_arc_access = now;
+        arc_change_state(dmu, buf, arc_state_t::mfu);
+        ++buf.b_mru_ghost_hits;
+        count(dmu, stats.mru_ghost_hits);
+        return;
+    case arc_state_t::mfu_ghost:
+        buf.b_arc_access = now;
+        arc_change_state(dmu, buf, arc_state_t::mfu);
+        ++buf.b_mfu_ghost_hits;
+        count(dmu, stats.mfu_ghost_hits);
+        return;
     }
-    buf.b_access = now;
 }
 
+// Nobody holds the buffer any more: it goes to its state's list. REQUIRES: the hash lock is held, not anonymous.
 void make_evictable(dmu_state_t &dmu, arc_buf_t &buf)
 {
-    auto list = mutex_enter(dmu.arc.mls_lock);
-    if (!list_link_active(buf.b_link))
-        dmu.arc.evictable(buf.b_state).insert_tail(&buf);
+    if (list_link_active(buf.b_arc_node))
+        return;
+    arc_t::arc_list_t &list = dmu.arc.list(buf);
+    count_calls(Fn::multilist_insert, 1);
+    list.list.insert(&buf, buf.b_dva);
+    list.esize += buf.b_size;
 }
 
 void make_unevictable(dmu_state_t &dmu, arc_buf_t &buf)
 {
-    auto list = mutex_enter(dmu.arc.mls_lock);
-    if (list_link_active(buf.b_link))
-        dmu.arc.evictable(buf.b_state).remove(&buf);
+    if (!list_link_active(buf.b_arc_node))
+        return;
+    arc_t::arc_list_t &list = dmu.arc.list(buf);
+    count_calls(Fn::multilist_remove, 1);
+    list.list.remove(&buf, buf.b_dva);
+    list.esize -= buf.b_size;
+}
+
+// A new buffer on a header that was there already begins to count anew.
+void zero_hits(arc_buf_t &buf)
+{
+    buf.b_mru_hits = buf.b_mru_ghost_hits = buf.b_mfu_hits = buf.b_mfu_ghost_hits = 0;
+}
+
+// The buffer's block is no longer at its place. REQUIRES: the hash lock is held.
+void forget(dmu_state_t &dmu, arc_buf_t &buf)
+{
+    make_unevictable(dmu, buf);
+    unhash(dmu, buf);
+    if (buf.b_io_in_progress) {
+        buf.b_dva = 0; // who reads it will see
+    } else if (buf.b_user == nullptr) {
+        arc_hdr_drop(dmu, &buf);
+    } else {
+        // A dbuf still shows it: nobody will find it by its place again.
+        arc_change_state(dmu, buf, arc_state_t::anon);
+        buf.b_dva = 0;
+    }
+}
+
+arc_buf_contents_t contents_of(const blkptr_t &bp)
+{
+    const bool data =
+        bp.blk_level == 0 && (bp.blk_type == DMU_OT_PLAIN_FILE_CONTENTS || bp.blk_type == DMU_OT_UINT64_OTHER);
+    return data ? arc_buf_contents_t::data : arc_buf_contents_t::metadata;
 }
 
 } // namespace
+
+const char *arc_state_name(arc_state_t state)
+{
+    static constexpr const char *names[arc_state_count] = {"anon", "mru", "mru_ghost", "mfu", "mfu_ghost"};
+    return names[static_cast<size_t>(state)];
+}
+
+arc_t::arc_t(const model_config &config, uint32_t buf_locks)
+    : arc_c(config.pool.arc_max), arc_c_max(config.pool.arc_max), arc_p(config.pool.arc_max / 2)
+{
+    for (uint32_t i = 0; i < buf_locks; ++i)
+        hash_locks.emplace_back();
+}
 
 arc_buf_t *&arc_t::slot(uint64_t dva)
 {
@@ -64,23 +229,21 @@ arc_buf_t *&arc_t::slot(uint64_t dva)
     return by_dva[dva];
 }
 
-list_t<arc_buf_t> &arc_t::evictable(arc_state_t state)
+arc_t::arc_list_t &arc_t::list(arc_state_t state, arc_buf_contents_t type)
 {
     VERIFY(state != arc_state_t::anon);
-    return state == arc_state_t::mru ? evictable_mru : evictable_mfu;
+    return lists_[index_of(state) - 1][index_of(type)];
 }
 
-uint64_t &arc_t::size(arc_state_t state)
+uint64_t arc_t::size() const
 {
-    switch (state) {
-    case arc_state_t::mru:
-        return stats.mru_size;
-    case arc_state_t::mfu:
-        return stats.mfu_size;
-    case arc_state_t::anon:
-        break;
-    }
-    return stats.anon_size;
+    return size_of_state(*this, arc_state_t::anon) + size_of_state(*this, arc_state_t::mru) +
+           size_of_state(*this, arc_state_t::mfu);
+}
+
+bool arc_t::is_overflowing() const
+{
+    return size() >= arc_c + (arc_c >> arc_overflow_shift);
 }
 
 arc_t::~arc_t()
@@ -92,50 +255,87 @@ arc_t::~arc_t()
 
 bool arc_released(dmu_state_t &dmu, arc_buf_t &buf)
 {
-    if (dmu.config.code.dbuf_cache)
-        return arc_is_anonymous(buf);
-    Probe probe{Fn::arc_released};
+    Probe probe{dmu.era.slots_by_handle ? Fn::arc_released_2019 : Fn::arc_released};
     auto held = mutex_enter(buf.b_evict_lock);
     return arc_is_anonymous(buf);
 }
 
-arc_buf_t *arc_buf_alloc(dmu_state_t &dmu, block_kind kind, uint32_t size)
+arc_buf_t *arc_buf_alloc(dmu_state_t &dmu, block_kind kind, arc_buf_contents_t type, uint32_t size)
 {
-    Probe probe{Fn::arc_buf_alloc};
-    kmem_alloc(size);
+    Probe probe{dmu.config.code.dbuf_cache ? Fn::arc_alloc_buf : Fn::arc_buf_alloc};
+    arc_get_data(dmu, size, arc_state_t::anon);
     auto *buf = new arc_buf_t;
     buf->b_data = block_ref::make(kind, size);
-    dmu.arc.size(arc_state_t::anon) += size;
+    buf->b_size = size;
+    buf->b_type = type;
+    arcs_size(dmu.arc, *buf) += size;
     return buf;
 }
 
-arc_buf_t *arc_read(spa_t &spa, const blkptr_t &bp)
+arc_buf_t *arc_buf_copy(dmu_state_t &dmu, const arc_buf_t &original)
+{
+    arc_buf_t *copy = arc_buf_alloc(dmu, original.b_data->kind, original.b_type, original.b_size);
+    copy->b_data = original.b_data.copy();
+    charge_copy(original.b_size);
+    return copy;
+}
+
+arc_buf_t *arc_read(spa_t &spa, const blkptr_t &bp, block_kind kind)
 {
     Probe probe{Fn::arc_read};
     dmu_state_t &dmu = *spa.spa_dmu;
+    arc_t &arc = dmu.arc;
     VERIFY(!BP_IS_HOLE(bp));
+    arc_buf_t *buf = nullptr;
+    arc_state_t found = arc_state_t::anon;
     {
-        auto held = mutex_enter(dmu.arc.hash_lock(bp.blk_dva));
-        if (arc_buf_t *buf = dmu.arc.slot(bp.blk_dva)) {
-            VERIFY(buf->b_user == nullptr);
-            make_unevictable(dmu, *buf);
-            arc_access(dmu, *buf);
-            return buf;
+        auto held = mutex_enter(arc.hash_lock(bp.blk_dva));
+        buf = arc.slot(bp.blk_dva);
+        // A block that was freed after its pointer had been read, and whose place is another's by now: what is read has
+        // no part in any file any more.
+        if ((buf != nullptr && buf->b_birth != bp.blk_birth) || !dmu.store.contains(bp.blk_dva)) {
+            held.exit();
+            return arc_buf_alloc(dmu, bp.blk_level > 0 ? block_kind::indirect : kind, contents_of(bp), bp.blk_lsize);
         }
+        if (buf != nullptr) {
+            VERIFY(buf->b_user == nullptr);
+            VERIFY(!buf->b_io_in_progress); // the dbuf that asked first is still there
+            found = buf->b_state;
+            make_unevictable(dmu, *buf);
+        } else {
+            buf = new arc_buf_t;
+            buf->b_dva = bp.blk_dva;
+            buf->b_birth = bp.blk_birth;
+            buf->b_size = bp.blk_lsize;
+            buf->b_type = contents_of(bp);
+            arcs_size(arc, *buf) += buf->b_size;
+            hash_insert(dmu, *buf);
+        }
+        const bool hit = buf->b_data.get() != nullptr;
+        if (hit && dmu.config.code.dbuf_cache)
+            zero_hits(*buf);
+        buf->b_io_in_progress = !hit;
+        if (hit || GHOST_STATE(found)) {
+            count_calls(Fn::arc_access, 1);
+            arc_access(dmu, *buf);
+        }
+        count_look(dmu, *buf, hit);
+        if (hit)
+            return buf;
     }
-    ++dmu.arc.stats.misses;
+    // What is on disk now is what this read is about, though the block may be freed before it is here.
+    block_ref contents = dmu.store.read(bp.blk_dva);
+    arc_get_data(dmu, bp.blk_lsize, found);
     spa.spa_dsl_pool->dp_vdev.zio_read(bp.blk_lsize);
 
-    kmem_alloc(bp.blk_lsize);
-    auto held = mutex_enter(dmu.arc.hash_lock(bp.blk_dva));
-    auto *buf = new arc_buf_t;
-    buf->b_data = dmu.store.read(bp.blk_dva);
-    buf->b_dva = bp.blk_dva;
-    buf->b_access = gethrtime();
-    buf->b_state = arc_state_t::mru;
-    dmu.arc.size(arc_state_t::mru) += buf->b_data->size;
-    VERIFY(dmu.arc.slot(bp.blk_dva) == nullptr);
-    dmu.arc.slot(bp.blk_dva) = buf;
+    auto held = mutex_enter(arc.hash_lock(bp.blk_dva));
+    buf->b_io_in_progress = false;
+    const bool freed = buf->b_dva == 0;
+    buf->b_data = freed ? contents.copy() : std::move(contents);
+    if (freed)
+        arc_change_state(dmu, *buf, arc_state_t::anon);
+    else if (found == arc_state_t::anon)
+        arc_access(dmu, *buf);
     return buf;
 }
 
@@ -149,45 +349,36 @@ void arc_release(dmu_state_t &dmu, arc_buf_t &buf)
     count_calls(Fn::buf_hash_remove, 1);
     auto held = mutex_enter(dmu.arc.hash_lock(buf.b_dva));
     evict.exit();
-    VERIFY(!list_link_active(buf.b_link));
+    VERIFY(!list_link_active(buf.b_arc_node));
     arc_change_state(dmu, buf, arc_state_t::anon);
-    dmu.arc.slot(buf.b_dva) = nullptr;
+    unhash(dmu, buf);
     if (buf.b_data.shared())
         dmu.store.unshare(buf.b_dva);
     buf.b_dva = 0;
-    buf.b_mru_hits = buf.b_mfu_hits = 0;
+    buf.b_arc_access = hrtime_t{};
+    zero_hits(buf);
 }
 
-void arc_write_done(dmu_state_t &dmu, arc_buf_t &buf, uint64_t dva)
+void arc_write_done(dmu_state_t &dmu, arc_buf_t &buf, uint64_t dva, uint64_t birth)
 {
     Probe probe{Fn::arc_write_done};
     VERIFY(arc_is_anonymous(buf));
     if (dva == 0)
         return;
     auto held = mutex_enter(dmu.arc.hash_lock(dva));
-    VERIFY(dmu.arc.slot(dva) == nullptr);
-    dmu.arc.slot(dva) = &buf;
+    if (arc_buf_t *stale = dmu.arc.slot(dva)) // of a block that somebody came to read just when it was freed
+        forget(dmu, *stale);
     buf.b_dva = dva;
-    buf.b_access = gethrtime();
-    arc_change_state(dmu, buf, arc_state_t::mru);
+    buf.b_birth = birth;
+    hash_insert(dmu, buf);
+    arc_access(dmu, buf);
 }
 
 void arc_freed(dmu_state_t &dmu, uint64_t dva)
 {
     auto held = mutex_enter(dmu.arc.hash_lock(dva));
-    arc_buf_t *buf = dmu.arc.slot(dva);
-    if (buf == nullptr)
-        return;
-    dmu.arc.slot(dva) = nullptr;
-    if (list_link_active(buf->b_link))
-        make_unevictable(dmu, *buf);
-    if (buf->b_user == nullptr) {
-        arc_hdr_drop(dmu, buf);
-    } else {
-        // Freed under a dbuf that still shows it: nobody will find it by its place again.
-        arc_change_state(dmu, *buf, arc_state_t::anon);
-        buf->b_dva = 0;
-    }
+    if (arc_buf_t *buf = dmu.arc.slot(dva))
+        forget(dmu, *buf);
 }
 
 void arc_buf_add_ref(dmu_state_t &dmu, arc_buf_t &buf, dmu_buf_impl_t *user)
@@ -198,8 +389,11 @@ void arc_buf_add_ref(dmu_state_t &dmu, arc_buf_t &buf, dmu_buf_impl_t *user)
     evict.exit();
     VERIFY(buf.b_user == user);
     make_unevictable(dmu, buf);
-    if (!arc_is_anonymous(buf))
+    if (!arc_is_anonymous(buf)) {
+        count_calls(Fn::arc_access, 1);
         arc_access(dmu, buf);
+        count_look(dmu, buf, true);
+    }
 }
 
 void arc_buf_remove_ref(dmu_state_t &dmu, arc_buf_t &buf)
@@ -220,70 +414,40 @@ void arc_buf_access(dmu_state_t &dmu, arc_buf_t &buf)
     if (arc_is_anonymous(buf))
         return;
     auto held = mutex_enter(dmu.arc.hash_lock(buf.b_dva));
+    if (arc_is_anonymous(buf)) {
+        count(dmu, dmu.arc.stats.access_skip);
+        return;
+    }
     evict.exit();
-    arc_access(dmu, buf);
+    {
+        Probe access_probe{Fn::arc_access};
+        arc_access(dmu, buf);
+    }
+    held.exit();
+    count_look(dmu, buf, true);
 }
 
 void arc_buf_destroy(dmu_state_t &dmu, arc_buf_t *buf)
 {
-    buf->b_user = nullptr;
     if (!dmu.config.code.dbuf_cache && !arc_is_anonymous(*buf)) {
         // The dbuf goes first: the buffer stays where it is, and tells nobody when it goes.
         Probe probe{Fn::arc_clear_callback};
         auto evict = mutex_enter(buf->b_evict_lock);
         auto held = mutex_enter(dmu.arc.hash_lock(buf->b_dva));
         evict.exit();
-        if (!list_link_active(buf->b_link))
-            make_evictable(dmu, *buf);
+        buf->b_user = nullptr; // not before: it may be on its list, and who evicts it looks for its dbuf
+        make_evictable(dmu, *buf);
         return;
     }
+    buf->b_user = nullptr;
     Probe probe{Fn::arc_buf_destroy};
     if (arc_is_anonymous(*buf)) {
-        kmem_free(buf->b_data->size);
+        kmem_free(buf->b_size);
         arc_hdr_drop(dmu, buf);
         return;
     }
     auto held = mutex_enter(dmu.arc.hash_lock(buf->b_dva));
     make_evictable(dmu, *buf);
-}
-
-uint64_t arc_evict(dmu_state_t &dmu, uint64_t bytes)
-{
-    uint64_t freed = 0;
-    for (arc_state_t state : {arc_state_t::mru, arc_state_t::mfu}) {
-        while (freed < bytes) {
-            arc_buf_t *buf = nullptr;
-            {
-                auto list = mutex_enter(dmu.arc.mls_lock);
-                buf = dmu.arc.evictable(state).head();
-                if (buf == nullptr)
-                    break;
-                dmu.arc.evictable(state).remove(buf);
-            }
-            if (dmu_buf_impl_t *db = buf->b_user) {
-                // Until 2016 a dbuf goes with its buffer.
-                db->db_mtx.enter();
-                if (db->db_holds.peek() > 0 || db->db_state == DB_EVICTING) {
-                    mutex_exit(db->db_mtx);
-                    continue;
-                }
-                dbuf_destroy(*db);
-                auto list = mutex_enter(dmu.arc.mls_lock);
-                dmu.arc.evictable(state).remove(buf);
-            }
-            auto held = mutex_enter(dmu.arc.hash_lock(buf->b_dva));
-            dmu.arc.slot(buf->b_dva) = nullptr;
-            freed += buf->b_data->size;
-            ++dmu.arc.stats.evicted;
-            arc_hdr_drop(dmu, buf);
-        }
-    }
-    return freed;
-}
-
-void arc_flush(dmu_state_t &dmu)
-{
-    arc_evict(dmu, ~0ull);
 }
 
 } // namespace dmu

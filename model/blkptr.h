@@ -33,8 +33,11 @@ static_assert(DNODES_PER_BLOCK == 32);
 // The object types that the simulator uses; the values are those on disk.
 enum dmu_object_type_t : uint8_t {
     DMU_OT_NONE = 0,
+    DMU_OT_OBJECT_DIRECTORY = 1,
     DMU_OT_DNODE = 10,
     DMU_OT_OBJSET = 11,
+    DMU_OT_DSL_DIR = 12, // the child map, snapshot map and properties of a dataset come between these two
+    DMU_OT_DSL_DATASET = 16,
     DMU_OT_PLAIN_FILE_CONTENTS = 19,
     DMU_OT_DIRECTORY_CONTENTS = 20,
     DMU_OT_MASTER_NODE = 21,

@@ -89,6 +89,7 @@ public:
     uint64_t write(block_ref contents);
     // REQUIRES: dva was written and not freed before the last commit.
     const block_ref &read(uint64_t dva) const;
+    bool contains(uint64_t dva) const { return dva < slots_.size() && slots_[dva]; }
     // The memory side is about to change the block it shares with dva: the disk gets a copy of its own.
     void unshare(uint64_t dva);
     // The place may be reused after the next commit.

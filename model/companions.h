@@ -2,24 +2,32 @@
 // times.
 //
 // They cost nothing of their own: their instructions are in the caller's. Who compares call counts adds them from this
-// table. A function whose calls depend on a state is not here but counted where it happens. All rows: OpenZFS 8bea98150
-// and 2bce8049c3 (July 2016), read and checked against every recorded profile.
+// table. A function whose calls depend on a state is not here but counted where it happens. Rows: OpenZFS 8bea98150 and
+// 2bce8049c3 (July 2016), 73cdcc632 and 64b6c47d90 (October 2019), read and checked against every recorded profile.
 #pragma once
 
 #include <cstdint>
 
 namespace dmu {
 
+// The code bases in which a row holds: all, or those before or since dnode_hold_impl judges a slot by its handle
+// (2019).
+enum class companion_code_t : uint8_t { any, before_2019, since_2019 };
+
 struct companion_t {
     const char *caller; // a function, or a lock class
     const char *callee;
     int32_t times; // below 0: so many fewer than another row says
+    companion_code_t code = companion_code_t::any;
 };
+
+inline constexpr companion_code_t before_2019 = companion_code_t::before_2019;
+inline constexpr companion_code_t since_2019 = companion_code_t::since_2019;
 
 inline constexpr companion_t companions[] = {
     {"__dbuf_hold_impl", "__dbuf_hold_impl_init", 1},
     {"dbuf_find", "dbuf_hash", 1},
-    {"dbuf_rele", "dbuf_rele_and_unlock", 1},
+    {"dbuf_rele", "dbuf_rele_and_unlock", 1, before_2019},
     {"dbuf_create", "dbuf_cons", 1},
     {"dbuf_create", "dbuf_hash_insert", 1},
     {"dbuf_create", "dbuf_hash", 1},
@@ -29,10 +37,33 @@ inline constexpr companion_t companions[] = {
     {"dbuf_destroy", "dbuf_hash", 1},
     {"dmu_buf_set_user", "dmu_buf_replace_user", 1},
     {"dmu_buf_set_user", "dbuf_verify_user", 2},
-    {"dnode_hold", "dnode_is_allocated", 1},
+    {"dnode_hold", "dnode_is_allocated", 1, before_2019},
     {"dnode_hold_impl", "dbuf_whichblock", 1},
-    {"dnode_hold_impl", "dmu_buf_get_user", 3},
-    {"dnode_hold_impl", "dbuf_verify_user", 3},
+    {"dnode_hold_impl", "dmu_buf_get_user", 3, before_2019},
+    {"dnode_hold_impl", "dbuf_verify_user", 3, before_2019},
+    {"dnode_hold_impl", "dmu_buf_get_user", 1, since_2019},
+    {"dnode_hold_impl", "dbuf_verify_user", 1, since_2019},
+    {"dnode_hold_impl", "dnode_slots_hold", 1, since_2019}, // of an allocated dnode
+    {"dnode_hold_impl", "dnode_slots_rele", 1, since_2019},
+    {"dnode_hold_impl", "zrl_is_locked", 1, since_2019},
+    {"dbuf_hold_impl_arg", "dbuf_hold_arg_create", 1},
+    {"dbuf_hold_impl_arg", "dbuf_hold_arg_destroy", 1},
+    {"dbuf_read", "dbuf_read_verify_dnode_crypt", 1, since_2019},
+    {"arc_get_compression", "arc_is_encrypted", 1},
+    {"arc_get_compression", "arc_is_unauthenticated", 1},
+    {"dmu_buf_hold_array_by_dnode", "dbuf_whichblock", 1},
+    {"dbuf_cache_target_bytes", "arc_target_bytes", 2},
+    {"dbuf_cache_multilist_index_func", "dbuf_hash", 1},
+    {"arc_state_multilist_index_func", "buf_hash", 1},
+    {"multilist_insert", "multilist_sublist_insert_head", 1},
+    {"multilist_insert", "multilist_get_num_sublists", 1},
+    {"multilist_remove", "multilist_sublist_remove", 1},
+    {"multilist_remove", "multilist_get_num_sublists", 1},
+    {"arc_change_state", "arc_buf_type", 1, since_2019},
+    {"arc_change_state", "arc_buf_is_shared", 2, since_2019},
+    {"arc_change_state", "arc_buf_size", 2, since_2019},
+    {"arc_change_state", "arc_hdr_size", 2, since_2019},
+    {"arc_change_state", "arc_hdr_get_compress", 2, since_2019},
     {"dnode_rele", "dnode_rele_and_unlock", 1},
     {"dnode_create", "dnode_cons", 1},
     {"dnode_create", "dmu_zfetch_init", 1},
@@ -50,17 +81,9 @@ inline constexpr companion_t companions[] = {
     {"zap_get_leaf_byblk", "dmu_buf_get_user", 1},
     {"zap_get_leaf_byblk", "dbuf_verify_user", 1},
     {"zrl_add", "zrl_remove", 1},
+    {"zrl_add", "zrl_add_impl", 1, since_2019},
     {"arc_buf_add_ref", "add_reference", 1},
-    {"arc_buf_add_ref", "arc_access", 1},
-    {"arc_buf_add_ref", "multilist_remove", 1},
-    {"arc_buf_add_ref", "multilist_sublist_remove", 1},
-    {"arc_buf_add_ref", "arc_state_multilist_index_func", 1},
-    {"arc_buf_add_ref", "multilist_get_num_sublists", 1},
     {"arc_buf_remove_ref", "remove_reference", 1},
-    {"arc_buf_eviction_needed", "multilist_insert", 1},
-    {"arc_buf_eviction_needed", "multilist_sublist_insert_head", 1},
-    {"arc_buf_eviction_needed", "arc_state_multilist_index_func", 1},
-    {"arc_buf_eviction_needed", "multilist_get_num_sublists", 1},
     {"arc_release", "dbuf_fix_old_data", 1},
     {"arc_buf_alloc", "arc_adapt", 1},
     {"arc_buf_alloc", "arc_available_memory", 1},
@@ -82,8 +105,8 @@ inline constexpr companion_t companions[] = {
     {"arc_buf_destroy", "hdr_full_dest", 1},
     {"arc_buf_destroy", "multilist_link_active", 1},
     {"arc_buf_destroy", "buf_hash", 1},
-    {"hash_lock", "buf_hash", 2}, // found, and found again under the lock
-    {"arc_clear_callback", "buf_hash", -1},
+    {"hash_lock", "buf_hash", 1},
+    {"buf_hash_remove", "buf_hash", 1},
     {"arc_buf_thaw", "arc_buf_unwatch", 1},
     {"arc_buf_destroy", "arc_buf_unwatch", 1},
     {"arc_buf_destroy", "arc_space_return", 3},
@@ -96,7 +119,7 @@ inline constexpr companion_t companions[] = {
     {"dbuf_evict", "dbuf_evict_user", 1},
     {"dbuf_destroy", "dbuf_evict_user", 1},
     {"arc_clear_callback", "dbuf_do_evict", 1},
-    {"dmu_buf_rele", "arc_buf_freeze", 1}, // by whoever has it last
+    {"dmu_buf_rele", "arc_buf_freeze", 1, before_2019}, // by whoever has it last
     {"dmu_tx_check_ioerr", "arc_buf_freeze", 1},
     {"dnode_next_offset", "dbuf_whichblock", 1},
 };

@@ -12,20 +12,22 @@ namespace dmu {
 // Names are looked up in the tables of model/variants/variants.cpp; every other field is a value of the code base.
 struct code_config {
     std::string era = "illumos-2016";
-    std::string object_alloc;             // how dmu_object_alloc finds a free number
-    uint64_t rescan_threshold = 0;        // freed dnodes in the syncing txg that arm one search from object 0
-    uint32_t alloc_chunk_shift = 7;       // log2 of the objects in one CPU's chunk; [5, log2(L1 span)] after clamping
-    std::string tx_hold_zap;              // how dmu_tx_hold_zap asks the ZAP
-    std::string dbuf_hold;                // where dbuf_hold_impl keeps its locals
-    bool arc_buf_access = false;          // dbuf_hold touches the ARC header of a cached buffer
-    bool walk_earlier_slots = false;      // dnode_hold_impl looks at every slot before the wanted one
-    bool rw_upgrade_can_succeed = true;   // rw_tryupgrade: kernel yes, user space never
-    bool zap_shrink = false;              // zap_remove merges emptied sibling leaves
-    bool hold_free_whole_range = false;   // dmu_tx_hold_free counts level-1 blocks that do not exist (before zfs#3064)
-    bool dbuf_cache = false;              // released dbufs are kept on an LRU of their own
-    std::string zap_upgrade = "try";      // how a thread that reads a ZAP's header and has a leaf becomes its writer
-    std::string slot_retry = "drop-once"; // how dnode_hold_impl waits for a slot's handle (eras that judge by handles)
-    std::string create_path = "zpl";      // zpl | dmu
+    std::string object_alloc;              // how dmu_object_alloc finds a free number
+    uint64_t rescan_threshold = 0;         // freed dnodes in the syncing txg that arm one search from object 0
+    uint32_t alloc_chunk_shift = 7;        // log2 of the objects in one CPU's chunk; [5, log2(L1 span)] after clamping
+    std::string tx_hold_zap;               // how dmu_tx_hold_zap asks the ZAP
+    std::string dbuf_hold;                 // where dbuf_hold_impl keeps its locals
+    bool arc_buf_access = false;           // dbuf_hold touches the ARC header of a cached buffer
+    bool walk_earlier_slots = false;       // dnode_hold_impl looks at every slot before the wanted one
+    bool rw_upgrade_can_succeed = true;    // rw_tryupgrade: kernel yes, user space never
+    bool zap_shrink = false;               // zap_remove merges emptied sibling leaves
+    bool hold_free_whole_range = false;    // dmu_tx_hold_free counts level-1 blocks that do not exist (before zfs#3064)
+    bool dbuf_cache = false;               // released dbufs are kept on an LRU of their own
+    std::string zap_upgrade = "try";       // how a thread that reads a ZAP's header and has a leaf becomes its writer
+    std::string slot_retry = "drop-once";  // how dnode_hold_impl waits for a slot's handle (eras that judge by handles)
+    std::string create_path = "zpl";       // zpl | dmu
+    std::string dbuf_hash_locks = "mutex"; // what guards the chains of the dbuf hash table
+    std::string dbuf_evict_notify;         // how a release finds out that the dbuf cache is too big
 };
 
 struct disk_config {
@@ -42,6 +44,9 @@ struct pool_config {
     uint64_t delay_scale = 500'000;
     uint32_t sync_threads = 1;
     uint64_t arc_max = 16ull << 30; // zfs_arc_max; a transaction whose estimate is above it can never be assigned
+    uint64_t memory = 0;            // sizes the dbuf hash table as since 2022; 0: as before
+    uint64_t dbuf_cache_max_bytes = 100ull << 20;
+    uint64_t dbuf_metadata_cache_max_bytes = 100ull << 20;
     disk_config disk;
 };
 

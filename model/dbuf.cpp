@@ -34,12 +34,26 @@ block_kind dbuf_block_kind(const dmu_buf_impl_t &db, const dnode_t &dn)
     return dn.dn_type == DMU_OT_PLAIN_FILE_CONTENTS ? block_kind::opaque : block_kind::bytes;
 }
 
+arc_buf_contents_t dbuf_buf_type(const dmu_buf_impl_t &db, const dnode_t &dn)
+{
+    const bool data =
+        db.db_level == 0 && (dn.dn_type == DMU_OT_PLAIN_FILE_CONTENTS || dn.dn_type == DMU_OT_UINT64_OTHER);
+    return data ? arc_buf_contents_t::data : arc_buf_contents_t::metadata;
+}
+
+arc_buf_t *dbuf_alloc_buf(const dmu_buf_impl_t &db, const dnode_t &dn)
+{
+    return arc_buf_alloc(db.db_objset->os_dmu, dbuf_block_kind(db, dn), dbuf_buf_type(db, dn), db.db_size);
+}
+
 void dbuf_set_data(dmu_buf_impl_t &db, arc_buf_t *buf)
 {
     db.db_buf = buf;
     db.db_data = buf->b_data->bytes();
     buf->b_user = &db;
-    std::ignore = arc_released(db.db_objset->os_dmu, *buf); // one that can be found again may be evicted under its dbuf
+    if (!db.db_objset->os_dmu.config.code.dbuf_cache)
+        std::ignore =
+            arc_released(db.db_objset->os_dmu, *buf); // one that can be found again may be evicted under its dbuf
 }
 
 void dbuf_clear_data(dmu_buf_impl_t &db)
@@ -119,6 +133,7 @@ dmu_buf_impl_t *dbuf_create(dnode_t &dn, uint8_t level, uint64_t blkid, dmu_buf_
         db.db_state = DB_EVICTING;
         if (dmu_buf_impl_t *first = dbuf_hash_insert(db)) {
             kmem_free(sizeof(dmu_buf_impl_t));
+            ++dn.dn_objset->os_dmu.dbuf_stats.hash_insert_race;
             return first;
         }
         if (dn.dn_dbufs == nullptr)
@@ -154,12 +169,8 @@ void dbuf_destroy(dmu_buf_impl_t &db)
         delete[] static_cast<uint64_t *>(db.db_data);
     }
     dbuf_clear_data(db);
-    if (db.db_cached_in_lru) {
-        auto cache = mutex_enter(dmu.dbuf_cache.mls_lock);
-        dmu.dbuf_cache.lru.remove(&db);
-        dmu.dbuf_cache.size -= db.db_size;
-        db.db_cached_in_lru = false;
-    }
+    if (list_link_active(db.db_cache_link))
+        dbuf_cache_remove(dmu, db);
     // From here on nobody finds it.
     db.db_state = DB_EVICTING;
     db.db_blkptr = nullptr;
@@ -191,8 +202,14 @@ void dbuf_destroy(dmu_buf_impl_t &db)
 
     kmem_free(sizeof(dmu_buf_impl_t));
     delete &db;
-    if (parent != nullptr)
+    if (parent == nullptr)
+        return;
+    if (!dmu.config.code.dbuf_cache) {
         dbuf_rele(*parent);
+        return;
+    }
+    parent->db_mtx.enter();
+    dbuf_rele_and_unlock(*parent, true);
 }
 
 void dbuf_hold_found(dnode_t &dn, dmu_buf_impl_t &db)
@@ -208,18 +225,16 @@ void dbuf_hold_found(dnode_t &dn, dmu_buf_impl_t &db)
         dbuf_dirty_record_t *writing = db.db_data_pending;
         if (writing != nullptr && db.db_level == 0 && !DMU_OBJECT_IS_SPECIAL(dn.dn_object) &&
             db.db_state == DB_CACHED && writing->dr_data == db.db_buf) {
-            arc_buf_t *copy = arc_buf_alloc(dmu, db.db_buf->b_data->kind, db.db_size);
-            copy->b_data = db.db_buf->b_data.copy();
+            arc_buf_t *copy = arc_buf_copy(dmu, *db.db_buf);
             db.db_buf->b_user = nullptr;
             dbuf_set_data(db, copy);
         }
     }
-    if (db.db_cached_in_lru) {
-        auto cache = mutex_enter(dmu.dbuf_cache.mls_lock);
+    if (dmu.config.code.dbuf_cache)
+        count_calls(Fn::multilist_link_active, 1);
+    if (list_link_active(db.db_cache_link)) {
         VERIFY(db.db_holds.peek() == 0);
-        dmu.dbuf_cache.lru.remove(&db);
-        dmu.dbuf_cache.size -= db.db_size;
-        db.db_cached_in_lru = false;
+        dbuf_cache_remove(dmu, db);
     }
     zfs_refcount_add(db.db_holds);
     mutex_exit(db.db_mtx);
@@ -238,7 +253,7 @@ dbuf_hold_t dbuf_hold(dnode_t &dn, uint64_t blkid)
 
 dbuf_hold_t dbuf_hold_level(dnode_t &dn, uint8_t level, uint64_t blkid)
 {
-    count_calls(Fn::dbuf_hold_level, 1);
+    Probe probe{Fn::dbuf_hold_level_frame};
     auto held = dbuf_hold_impl(dn, level, blkid, false, false);
     return held ? std::move(*held) : dbuf_hold_t();
 }
@@ -259,13 +274,22 @@ void dbuf_rele(dmu_buf_impl_t &db)
 {
     Probe probe{Fn::dbuf_rele};
     db.db_mtx.enter();
+    if (!db.db_objset->os_dmu.era.slots_by_handle) {
+        dbuf_rele_and_unlock(db);
+        return;
+    }
+    Probe unlock_probe{Fn::dbuf_rele_and_unlock};
     dbuf_rele_and_unlock(db);
 }
 
-void dbuf_rele_and_unlock(dmu_buf_impl_t &db)
+void dbuf_rele_and_unlock(dmu_buf_impl_t &db, bool evicting)
 {
     VERIFY(db.db_holds.peek() > 0);
     const uint64_t holds = zfs_refcount_remove(db.db_holds);
+    dmu_state_t &dmu = db.db_objset->os_dmu;
+
+    if (dmu.config.code.dbuf_cache && db.db_buf != nullptr && holds == (db.db_level == 0 ? db.db_dirtycnt : 0))
+        count_calls(Fn::arc_buf_freeze, 1);
 
     if (holds == db.db_dirtycnt && db.db_level == 0 && db.db_user_immediate_evict)
         dbuf_evict_user(db);
@@ -274,7 +298,6 @@ void dbuf_rele_and_unlock(dmu_buf_impl_t &db)
         return;
     }
 
-    dmu_state_t &dmu = db.db_objset->os_dmu;
     if (db.db_blkid == DMU_BONUS_BLKID) {
         auto owner = DB_DNODE_ENTER(db);
         dnode_t &dn = *owner;
@@ -300,7 +323,7 @@ void dbuf_rele_and_unlock(dmu_buf_impl_t &db)
     } else if (db.db_pending_evict) {
         dbuf_destroy(db);
     } else {
-        dbuf_cache_insert(dmu, db);
+        dbuf_cache_insert(dmu, db, evicting);
     }
 }
 

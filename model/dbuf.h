@@ -7,7 +7,7 @@
 // see.
 //
 // Followed: OpenZFS 81285582b9 (2016-05); differences of later code bases are choices (model/eras.h, model/variants/).
-// Left out: spill blocks, dmu_sync and overrides, nopwrite, compression, prefetch streams.
+// Left out: spill blocks, dmu_sync and overrides, nopwrite, compression.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +37,13 @@ constexpr uint32_t DB_RF_CANFAIL = 1u << 0;
 constexpr uint32_t DB_RF_HAVESTRUCT = 1u << 1;
 constexpr uint32_t DB_RF_NOPREFETCH = 1u << 2;
 constexpr uint32_t DB_RF_NEVERWAIT = 1u << 3;
+constexpr uint32_t DB_RF_NO_DECRYPT = 1u << 4;
 
 enum class dbuf_states_t : uint8_t { DB_UNCACHED, DB_FILL, DB_NOFILL, DB_READ, DB_CACHED, DB_EVICTING };
 using enum dbuf_states_t;
+
+// Which of the two caches of dbufs that nobody holds it is in.
+enum dbuf_cached_state_t : int8_t { DB_NO_CACHE = -1, DB_DBUF_CACHE, DB_DBUF_METADATA_CACHE, DB_CACHE_MAX };
 
 // What a client hangs on a level-0 dbuf; evicted with it, in the dbu_evict thread.
 struct dmu_buf_user_t {
@@ -87,7 +91,7 @@ struct dmu_buf_impl_t {
     bool db_user_immediate_evict = false;
     bool db_freed_in_flight = false;
     bool db_pending_evict = false;
-    bool db_cached_in_lru = false; // since 2017: in the dbuf cache
+    dbuf_cached_state_t db_caching_status = DB_NO_CACHE; // since 2017
     uint32_t db_size = 0;
     counted_refcount_t<Fn::db_holds> db_holds;
     void *db_data = nullptr; // db_buf's payload, or the bonus words
@@ -103,9 +107,10 @@ struct dmu_buf_impl_t {
     blkptr_t *db_blkptr = nullptr; // null: no block points at it yet
 
     dmu_buf_impl_t *db_hash_next = nullptr; // under the bucket's hash mutex
-    list_node_t db_cache_link;              // in the dbuf cache
+    list_node_t db_cache_link;              // in one of the caches
 
     const blkptr_t *blkptrs() const { return static_cast<const blkptr_t *>(db_data); }
+    uint64_t db_offset() const { return db_blkid * db_size; }
     blkptr_t *blkptrs() { return static_cast<blkptr_t *>(db_data); }
     dnode_phys_t *dnodes() { return static_cast<dnode_phys_t *>(db_data); }
     uint8_t *bytes() { return static_cast<uint8_t *>(db_data); }
@@ -164,6 +169,8 @@ uint64_t dbuf_whichblock(const dnode_t &dn, uint32_t level, uint64_t offset);
 Result<> dbuf_read(dmu_buf_impl_t &db, uint32_t flags);
 // Reads a block without anybody's hold, if it is on disk and not in memory yet. REQUIRES: dn_struct_rwlock is held.
 void dbuf_prefetch(dnode_t &dn, uint8_t level, uint64_t blkid);
+// The same when it is the prefetcher that asks: what is not in memory is not fetched here. REQUIRES: as above.
+void dbuf_prefetch_cached(dnode_t &dn, uint8_t level, uint64_t blkid);
 void dmu_buf_will_dirty(dmu_buf_impl_t &db, dmu_tx_t &tx);
 void dmu_buf_will_fill(dmu_buf_impl_t &db, dmu_tx_t &tx);
 void dmu_buf_fill_done(dmu_buf_impl_t &db, dmu_tx_t &tx);

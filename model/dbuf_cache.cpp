@@ -1,71 +1,182 @@
 // The dbuf cache: dbufs that nobody holds stay in memory, least recently used first to go (since 2016-11, d3c2ae1c08).
 //
-// Above its limit somebody must evict: an evictor down to nine tenths of the limit, and who releases a dbuf above
-// eleven tenths helps with one. Followed: OpenZFS dbeb879699, dbuf.c. Left out: the split into one list a CPU, the
-// metadata cache; the evictor is whoever passes the limit, which then evicts down to the low-water mark.
+// A last release puts the dbuf into the cache, a hold takes it out again, and both count in words that all CPUs share.
+// Above the target a thread evicts down to nine tenths of it, and who releases a dbuf above eleven tenths helps with
+// one (model/variants/dbuf_evict_notify.h). Dbufs of the pool's own metadata go to a second cache, from which nothing
+// is evicted while it has room. Followed: OpenZFS 64b6c47d90, dbuf.c. While nothing costs time, who passes the target
+// does the thread's work.
 #include "model/dbuf_impl.h"
 
 namespace dmu {
 
 namespace {
 
-constexpr uint64_t lowater_percent = 90;
+constexpr uint64_t lowater_percent = 10; // dbuf_cache_lowater_pct: below the target
+constexpr uint64_t hiwater_percent = 10; // dbuf_cache_hiwater_pct: above it
 
-// Evicts the dbuf that was released longest ago. False: none could be had.
-bool dbuf_evict_one(dmu_state_t &dmu)
+// Types whose dbufs make administrative commands fast (DMU_OT_IS_METADATA_CACHED).
+bool is_metadata_cached(dmu_object_type_t type)
 {
-    Probe probe{Fn::dbuf_evict_one};
-    dbuf_cache_t &cache = dmu.dbuf_cache;
-    dmu_buf_impl_t *db = nullptr;
+    return type == DMU_OT_OBJSET || (type >= DMU_OT_DSL_DIR && type <= DMU_OT_DSL_DATASET) ||
+           type == DMU_OT_OBJECT_DIRECTORY;
+}
+
+dbuf_cached_state_t cache_for(dmu_state_t &dmu, dmu_buf_impl_t &db)
+{
+    count_calls(Fn::dbuf_include_in_metadata_cache, 1);
+    dmu_object_type_t type;
     {
-        auto list = mutex_enter(cache.mls_lock);
-        for (db = cache.lru.head(); db != nullptr; db = cache.lru.next(db))
-            if (db->db_mtx.try_enter())
-                break;
-        if (db == nullptr)
-            return false;
-        cache.lru.remove(db);
-        cache.size -= db->db_size;
-        db->db_cached_in_lru = false;
+        auto owner = DB_DNODE_ENTER(db);
+        type = owner->dn_type;
     }
-    ++dmu.dbuf_stats.cache_total_evicts;
-    dbuf_destroy(*db);
-    return true;
+    if (!is_metadata_cached(type))
+        return DB_DBUF_CACHE;
+    if (dmu.dbuf_cache.caches[DB_DBUF_METADATA_CACHE].size.peek() <= dmu.dbuf_cache.metadata_max_bytes)
+        return DB_DBUF_METADATA_CACHE;
+    dmu.dbuf_stats.metadata_cache_overflow.atomic_add(1);
+    return DB_DBUF_CACHE;
+}
+
+// The counters of a dbuf that enters (sign 1) or leaves (sign -1) a cache.
+void count_cached(dbuf_stats_t &stats, const dmu_buf_impl_t &db, dbuf_cached_state_t which, int64_t sign)
+{
+    if (which == DB_DBUF_METADATA_CACHE) {
+        stats.metadata_cache_count.atomic_add(sign);
+        return;
+    }
+    stats.cache_levels[db.db_level].atomic_add(sign);
+    stats.cache_count.atomic_add(sign);
+    stats.cache_levels_bytes[db.db_level].atomic_add(sign * int64_t{db.db_size});
+}
+
+void evict_to_lowater(dmu_state_t &dmu)
+{
+    uint32_t in_vain = 0; // pieces of the list in a row in which there was nothing to be had
+    const uint32_t pieces = dmu.dbuf_cache.main().cache.get_num_sublists();
+    while (dmu.dbuf_cache.main().size.load() > dmu.dbuf_cache.lowater_bytes() && in_vain < pieces)
+        in_vain = dbuf_evict_one(dmu) ? 0 : in_vain + 1;
+}
+
+void dbuf_evict_thread(dmu_state_t &dmu)
+{
+    dbuf_caches_t &caches = dmu.dbuf_cache;
+    auto held = mutex_enter(caches.dbuf_evict_lock);
+    while (!caches.exiting) {
+        if (caches.main().size.load() <= caches.lowater_bytes()) {
+            cv_wait(caches.dbuf_evict_cv, caches.dbuf_evict_lock, WaitKind::other);
+            continue;
+        }
+        held.exit();
+        evict_to_lowater(dmu);
+        held = mutex_enter(caches.dbuf_evict_lock);
+        // What is left is held by somebody at this instant: whoever releases it will say so.
+        if (!caches.exiting)
+            cv_wait(caches.dbuf_evict_cv, caches.dbuf_evict_lock, WaitKind::other);
+    }
+    caches.running = false;
+    cv_broadcast(caches.exit_cv);
 }
 
 } // namespace
 
-dbuf_cache_t::dbuf_cache_t() : lru(member_offset(&dmu_buf_impl_t::db_cache_link)) {}
-
-void dbuf_cache_insert(dmu_state_t &dmu, dmu_buf_impl_t &db)
+dbuf_caches_t::dbuf_caches_t(const pool_config &config)
+    : max_bytes(config.dbuf_cache_max_bytes), metadata_max_bytes(config.dbuf_metadata_cache_max_bytes)
 {
-    dbuf_cache_t &cache = dmu.dbuf_cache;
-    {
-        auto list = mutex_enter(cache.mls_lock);
-        cache.lru.insert_tail(&db);
-        cache.size += db.db_size;
-        db.db_cached_in_lru = true;
-    }
-    mutex_exit(db.db_mtx);
-
-    if (cache.size <= cache.max_bytes || cache.evicting)
-        return;
-    {
-        auto held = mutex_enter(cache.dbuf_evict_lock);
-        cache.evicting = true;
-    }
-    while (cache.size > cache.max_bytes / 100 * lowater_percent)
-        if (!dbuf_evict_one(dmu))
-            break;
-    cache.evicting = false;
 }
 
-uint64_t dbuf_cache_evict_all(dmu_state_t &dmu)
+uint64_t dbuf_caches_t::lowater_bytes() const
 {
-    uint64_t evicted = 0;
-    while (dbuf_evict_one(dmu))
-        ++evicted;
-    return evicted;
+    return max_bytes - max_bytes * lowater_percent / 100;
+}
+
+uint64_t dbuf_caches_t::hiwater_bytes() const
+{
+    return max_bytes + max_bytes * hiwater_percent / 100;
+}
+
+bool dbuf_evict_one(dmu_state_t &dmu)
+{
+    Probe probe{Fn::dbuf_evict_one};
+    dbuf_cache_t &cache = dmu.dbuf_cache.main();
+    auto &piece = cache.cache.sublist(cache.cache.next_index());
+    dmu_buf_impl_t *db = nullptr;
+    {
+        auto list = mutex_enter(piece.mls_lock);
+        for (db = piece.mls_list.tail(); db != nullptr; db = piece.mls_list.prev(db))
+            if (db->db_mtx.try_enter())
+                break;
+        if (db == nullptr)
+            return false;
+        piece.mls_list.remove(db);
+    }
+    atomic_add_64(cache.size, -int64_t{db->db_size});
+    count_cached(dmu.dbuf_stats, *db, DB_DBUF_CACHE, -1);
+    db->db_caching_status = DB_NO_CACHE;
+    dbuf_destroy(*db);
+    dmu.dbuf_stats.cache_size_bytes_max.atomic_max(cache.size.peek());
+    dmu.dbuf_stats.cache_total_evicts.atomic_add(1);
+    return true;
+}
+
+void dbuf_cache_remove(dmu_state_t &dmu, dmu_buf_impl_t &db)
+{
+    Probe probe{Fn::dbuf_hold_found_in_cache};
+    dbuf_cache_t &cache = dmu.dbuf_cache.caches[db.db_caching_status];
+    {
+        Probe remove_probe{Fn::multilist_remove};
+        cache.cache.remove(&db, dbuf_hash(db));
+    }
+    atomic_add_64(cache.size, -int64_t{db.db_size});
+    count_cached(dmu.dbuf_stats, db, db.db_caching_status, -1);
+    db.db_caching_status = DB_NO_CACHE;
+}
+
+void dbuf_cache_insert(dmu_state_t &dmu, dmu_buf_impl_t &db, bool evicting)
+{
+    Probe into_probe{Fn::dbuf_rele_into_cache};
+    const dbuf_cached_state_t which = cache_for(dmu, db);
+    dbuf_cache_t &cache = dmu.dbuf_cache.caches[which];
+    db.db_caching_status = which;
+    count_calls(Fn::multilist_link_active, 1);
+    {
+        Probe insert_probe{Fn::multilist_insert};
+        cache.cache.insert(&db, dbuf_hash(db));
+    }
+    const uint64_t size = atomic_add_64_nv(cache.size, int64_t{db.db_size});
+    count_cached(dmu.dbuf_stats, db, which, 1);
+    auto &most =
+        which == DB_DBUF_CACHE ? dmu.dbuf_stats.cache_size_bytes_max : dmu.dbuf_stats.metadata_cache_size_bytes_max;
+    most.atomic_max(size);
+    mutex_exit(db.db_mtx);
+
+    if (which != DB_DBUF_CACHE || evicting)
+        return;
+    Probe probe{Fn::dbuf_evict_notify};
+    if (cache.size.load() <= dmu.dbuf_cache.target_bytes()) [[likely]]
+        return;
+    if (costs_no_time())
+        evict_to_lowater(dmu);
+    else
+        dmu.variants.dbuf_evict_notify->over_target(dmu);
+}
+
+void dbuf_evict_start(dmu_state_t &dmu)
+{
+    if (!dmu.config.code.dbuf_cache)
+        return;
+    dmu.dbuf_cache.exiting = false;
+    dmu.dbuf_cache.running = true;
+    thread_create("dbuf_evict", [&dmu] { dbuf_evict_thread(dmu); });
+}
+
+void dbuf_evict_stop(dmu_state_t &dmu)
+{
+    dbuf_caches_t &caches = dmu.dbuf_cache;
+    auto held = mutex_enter(caches.dbuf_evict_lock);
+    caches.exiting = true;
+    cv_signal(caches.dbuf_evict_cv);
+    while (caches.running)
+        cv_wait(caches.exit_cv, caches.dbuf_evict_lock);
 }
 
 } // namespace dmu

@@ -40,9 +40,7 @@ void dbuf_fix_old_data(dmu_buf_impl_t &db)
     if (dr->dr_data != db.db_buf)
         return;
     if (db.db_holds.peek() > db.db_dirtycnt) {
-        arc_buf_t *copy = arc_buf_alloc(dmu, db.db_buf->b_data->kind, db.db_size);
-        copy->b_data = db.db_buf->b_data.copy();
-        dr->dr_data = copy;
+        dr->dr_data = arc_buf_copy(dmu, *db.db_buf);
     } else {
         db.db_buf->b_user = nullptr;
         dbuf_clear_data(db);
@@ -287,7 +285,7 @@ void dmu_buf_will_fill(dmu_buf_impl_t &db, dmu_tx_t &tx)
             cv_wait(db.db_changed, db.db_mtx);
         if (db.db_state == DB_UNCACHED) {
             auto owner = DB_DNODE_ENTER(db);
-            dbuf_set_data(db, arc_buf_alloc(db.db_objset->os_dmu, dbuf_block_kind(db, *owner), db.db_size));
+            dbuf_set_data(db, dbuf_alloc_buf(db, *owner));
             db.db_state = DB_FILL;
         }
     }
@@ -321,7 +319,7 @@ void dbuf_new_size(dmu_buf_impl_t &db, uint32_t size, dmu_tx_t &tx)
     dmu_state_t &dmu = db.db_objset->os_dmu;
     if (db.db_level == 0)
         const auto asked = DB_DNODE_ENTER(db); // dbuf_is_metadata: what type is it?
-    arc_buf_t *fresh = arc_buf_alloc(dmu, db.db_buf->b_data->kind, size);
+    arc_buf_t *fresh = arc_buf_alloc(dmu, db.db_buf->b_data->kind, db.db_buf->b_type, size);
     const size_t kept = std::min(fresh->b_data->payload_bytes(), db.db_buf->b_data->payload_bytes());
     std::memcpy(fresh->b_data->bytes(), db.db_buf->b_data->bytes(), kept);
     {

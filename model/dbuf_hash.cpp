@@ -5,6 +5,7 @@
 // passed over. Followed: OpenZFS 81285582b9, dbuf.c.
 #include "model/dbuf_impl.h"
 
+#include <algorithm>
 #include <new>
 
 #include "model/crc64.h"
@@ -24,11 +25,6 @@ inline uint64_t dbuf_hash(uint64_t os, uint64_t object, uint8_t level, uint64_t 
     return crc ^ (os >> 14) ^ (object >> 16) ^ (blkid >> 16);
 }
 
-uint64_t dbuf_hash(const dmu_buf_impl_t &db)
-{
-    return dbuf_hash(db.db_objset->os_id, db.db_object, db.db_level, db.db_blkid);
-}
-
 bool same_block(const dmu_buf_impl_t &db, const objset_t *os, uint64_t object, uint8_t level, uint64_t blkid)
 {
     return db.db_blkid == blkid && db.db_object == object && db.db_level == level && db.db_objset == os;
@@ -36,49 +32,53 @@ bool same_block(const dmu_buf_impl_t &db, const objset_t *os, uint64_t object, u
 
 } // namespace
 
-dbuf_hash_table_t::dbuf_hash_table_t(uint64_t bucket_count, uint32_t mutex_count)
-    : hash_table_mask(bucket_count - 1), mutex_mask(mutex_count - 1)
+uint64_t dbuf_hash(const dmu_buf_impl_t &db)
+{
+    return dbuf_hash(db.db_objset->os_id, db.db_object, db.db_level, db.db_blkid);
+}
+
+dbuf_hash_table_t::dbuf_hash_table_t(uint64_t bucket_count, std::unique_ptr<dbuf_hash_locks_t> chain_locks)
+    : hash_table_mask(bucket_count - 1), locks(std::move(chain_locks))
 {
     VERIFY((bucket_count & hash_table_mask) == 0);
-    VERIFY((mutex_count & mutex_mask) == 0);
-    VERIFY3(uint64_t{mutex_count}, <=, bucket_count);
     hash_table = static_cast<dmu_buf_impl_t **>(std::calloc(bucket_count, sizeof(dmu_buf_impl_t *)));
     if (hash_table == nullptr)
         throw std::bad_alloc();
-    hash_mutexes = static_cast<kmutex_t *>(::operator new(mutex_count * sizeof(kmutex_t)));
-    for (uint32_t i = 0; i < mutex_count; ++i)
-        new (&hash_mutexes[i]) kmutex_t("hash_mutexes");
 }
 
 dbuf_hash_table_t::~dbuf_hash_table_t()
 {
     std::free(hash_table);
-    for (uint64_t i = 0; i <= mutex_mask; ++i)
-        hash_mutexes[i].~kmutex_t();
-    ::operator delete(hash_mutexes);
+}
+
+dbuf_hash_sizes_t dbuf_hash_sizes(uint64_t memory_bytes)
+{
+    constexpr uint64_t average_block = 8 << 10;    // zfs_arc_average_blocksize
+    constexpr uint64_t buckets_a_mutex = 128;      // of the table, once it is large
+    constexpr uint64_t mutexes_least = 1ull << 13; // lest few locks serve a small machine
+    uint64_t buckets = 1ull << 16;
+    while (buckets * average_block < memory_bytes / 8)
+        buckets <<= 1;
+    return {buckets, static_cast<uint32_t>(std::max(buckets / buckets_a_mutex, mutexes_least))};
 }
 
 dmu_buf_impl_t *dbuf_find(objset_t &os, uint64_t object, uint8_t level, uint64_t blkid)
 {
-    Probe probe{Fn::dbuf_find};
-
     dmu_state_t &dmu = os.os_dmu;
+    Probe probe{dmu.era.slots_by_handle ? Fn::dbuf_find_city : Fn::dbuf_find};
+
     const uint64_t index = dbuf_hash(os.os_id, object, level, blkid) & dmu.dbufs.hash_table_mask;
-    auto chain = mutex_enter(dmu.dbufs.mutex(index));
+    const dbuf_hash_guard_t chain(*dmu.dbufs.locks, index, RW_READER);
 
     for (dmu_buf_impl_t *db = dmu.dbufs.hash_table[index]; db != nullptr; db = db->db_hash_next) {
-        if (!same_block(*db, &os, object, level, blkid)) {
-            ++dmu.dbuf_stats.hash_collisions;
+        if (!same_block(*db, &os, object, level, blkid))
             continue;
-        }
         auto held = mutex_enter(db->db_mtx);
         if (db->db_state != DB_EVICTING) {
-            ++dmu.dbuf_stats.hash_hits;
             held.release();
             return db;
         }
     }
-    ++dmu.dbuf_stats.hash_misses;
     return nullptr;
 }
 
@@ -86,10 +86,11 @@ dmu_buf_impl_t *dbuf_hash_insert(dmu_buf_impl_t &db)
 {
     dmu_state_t &dmu = db.db_objset->os_dmu;
     const uint64_t index = dbuf_hash(db) & dmu.dbufs.hash_table_mask;
-    auto chain = mutex_enter(dmu.dbufs.mutex(index));
+    const dbuf_hash_guard_t chain(*dmu.dbufs.locks, index, RW_WRITER);
 
     dmu_buf_impl_t *&first = dmu.dbufs.hash_table[index];
-    for (dmu_buf_impl_t *other = first; other != nullptr; other = other->db_hash_next) {
+    uint64_t passed = 0;
+    for (dmu_buf_impl_t *other = first; other != nullptr; other = other->db_hash_next, ++passed) {
         if (!same_block(*other, db.db_objset, db.db_object, db.db_level, db.db_blkid))
             continue;
         auto held = mutex_enter(other->db_mtx);
@@ -103,8 +104,13 @@ dmu_buf_impl_t *dbuf_hash_insert(dmu_buf_impl_t &db)
     db.db_hash_next = first;
     first = &db;
     dbuf_stats_t &stats = dmu.dbuf_stats;
-    if (++stats.hash_elements > stats.hash_elements_max)
-        stats.hash_elements_max = stats.hash_elements;
+    if (passed > 0) {
+        ++stats.hash_collisions;
+        if (passed == 1)
+            ++stats.hash_chains;
+        stats.hash_chain_max = std::max<uint64_t>(stats.hash_chain_max, passed + 1);
+    }
+    stats.hash_elements_max = std::max<uint64_t>(stats.hash_elements_max, ++stats.hash_elements);
     return nullptr;
 }
 
@@ -113,7 +119,7 @@ void dbuf_hash_remove(dmu_buf_impl_t &db)
     dmu_state_t &dmu = db.db_objset->os_dmu;
     const uint64_t index = dbuf_hash(db) & dmu.dbufs.hash_table_mask;
     VERIFY(db.db_state == DB_EVICTING);
-    auto chain = mutex_enter(dmu.dbufs.mutex(index));
+    const dbuf_hash_guard_t chain(*dmu.dbufs.locks, index, RW_WRITER);
 
     dmu_buf_impl_t **link = &dmu.dbufs.hash_table[index];
     while (*link != &db) {
@@ -122,6 +128,8 @@ void dbuf_hash_remove(dmu_buf_impl_t &db)
     }
     *link = db.db_hash_next;
     db.db_hash_next = nullptr;
+    if (dmu.dbufs.hash_table[index] != nullptr && dmu.dbufs.hash_table[index]->db_hash_next == nullptr)
+        --dmu.dbuf_stats.hash_chains;
     --dmu.dbuf_stats.hash_elements;
 }
 

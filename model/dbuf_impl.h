@@ -27,19 +27,31 @@ Result<dbuf_place_t> dbuf_findbp(dnode_t &dn, uint8_t level, uint64_t blkid, boo
 dmu_buf_impl_t *dbuf_create(dnode_t &dn, uint8_t level, uint64_t blkid, dmu_buf_impl_t *parent, blkptr_t *blkptr);
 // REQUIRES: db_mtx held, no holds. The dbuf is gone afterwards.
 void dbuf_destroy(dmu_buf_impl_t &db);
-// Gives up one hold. REQUIRES: db_mtx held; it is not afterwards, and the dbuf may be gone.
-void dbuf_rele_and_unlock(dmu_buf_impl_t &db);
+// Gives up one hold. evicting: on the way of another dbuf out of memory. REQUIRES: db_mtx held; it is not afterwards,
+// and the dbuf may be gone.
+void dbuf_rele_and_unlock(dmu_buf_impl_t &db, bool evicting = false);
 // REQUIRES: db_mtx held.
 void dbuf_evict_user(dmu_buf_impl_t &db);
 void dbuf_set_data(dmu_buf_impl_t &db, arc_buf_t *buf);
 void dbuf_clear_data(dmu_buf_impl_t &db);
 block_kind dbuf_block_kind(const dmu_buf_impl_t &db, const dnode_t &dn);
+// As the ARC counts it: contents of files and the like, or everything else.
+arc_buf_contents_t dbuf_buf_type(const dmu_buf_impl_t &db, const dnode_t &dn);
+// A zeroed anonymous buffer for the dbuf.
+arc_buf_t *dbuf_alloc_buf(const dmu_buf_impl_t &db, const dnode_t &dn);
+// Where the block hashes to, in the table and in the lists of the caches.
+uint64_t dbuf_hash(const dmu_buf_impl_t &db);
 
-// Nobody holds the dbuf any more; it goes to the dbuf cache. REQUIRES: db_mtx held; it is not afterwards.
-void dbuf_cache_insert(dmu_state_t &dmu, dmu_buf_impl_t &db);
-
-// Drops every dbuf that nobody holds from the dbuf cache.
-uint64_t dbuf_cache_evict_all(dmu_state_t &dmu);
+// Nobody holds the dbuf any more; it goes to one of the caches. evicting: the caller is on its way to make room itself.
+// REQUIRES: db_mtx held; it is not afterwards.
+void dbuf_cache_insert(dmu_state_t &dmu, dmu_buf_impl_t &db, bool evicting);
+// Takes it out of the cache it is in. REQUIRES: db_mtx held.
+void dbuf_cache_remove(dmu_state_t &dmu, dmu_buf_impl_t &db);
+// Evicts the dbuf that was released longest ago, of one piece of the list. False: none could be had there.
+bool dbuf_evict_one(dmu_state_t &dmu);
+// The service thread that evicts from the dbuf cache when it is above its target; it ends with dbuf_evict_stop.
+void dbuf_evict_start(dmu_state_t &dmu);
+void dbuf_evict_stop(dmu_state_t &dmu);
 
 // The part of a hold after the dbuf has been found: its buffer is taken up, its data protected from a write under way.
 // REQUIRES: db_mtx held; it is not afterwards.

@@ -2,21 +2,13 @@
 //
 // A block that nothing on disk stands for yet is made of zeroes. Every other one comes from the ARC or the disk, and
 // whoever else wants it meanwhile waits on db_changed. Until 2019 a read entered dn_struct_rwlock even when the buffer
-// was there already, and every read of a block but the first passed the prefetcher's lock.
+// was there already.
 #include "model/dbuf_impl.h"
+#include "model/dmu_zfetch.h"
 
 namespace dmu {
 
 namespace {
-
-// The prefetcher, as far as it is a lock that readers pass: its streams are left out.
-void dmu_zfetch(dnode_t &dn, uint64_t blkid)
-{
-    Probe probe{Fn::dmu_zfetch};
-    if (blkid == 0 || dn.dn_zf_rwlock == nullptr)
-        return;
-    auto reader = rw_enter(*dn.dn_zf_rwlock, RW_READER);
-}
 
 // Children of a hole inherit what the hole knows of itself.
 void fill_in_hole(dmu_buf_impl_t &db, const dnode_t &dn)
@@ -56,7 +48,7 @@ void dbuf_read_impl(dmu_buf_impl_t &db, dnode_t &dn)
         (db.db_level == 0 && (dnode_block_freed(dn, db.db_blkid) || BP_IS_HOLE(*db.db_blkptr)))) {
         if (db.db_level == 0)
             const auto asked = DB_DNODE_ENTER(db); // dbuf_is_metadata: what type is it?
-        dbuf_set_data(db, arc_buf_alloc(os.os_dmu, dbuf_block_kind(db, dn), db.db_size));
+        dbuf_set_data(db, dbuf_alloc_buf(db, dn));
         if (db.db_blkptr != nullptr && db.db_level > 0 && BP_IS_HOLE(*db.db_blkptr) && db.db_blkptr->blk_birth != 0)
             fill_in_hole(db, dn);
         db.db_state = DB_CACHED;
@@ -68,13 +60,13 @@ void dbuf_read_impl(dmu_buf_impl_t &db, dnode_t &dn)
     const blkptr_t bp = *db.db_blkptr;
     mutex_exit(db.db_mtx);
     dbuf_add_ref(db);
-    arc_buf_t *buf = arc_read(os.os_spa, bp);
+    arc_buf_t *buf = arc_read(os.os_spa, bp, dbuf_block_kind(db, dn));
 
     db.db_mtx.enter();
     VERIFY(db.db_state == DB_READ);
     if (db.db_level == 0 && db.db_freed_in_flight) {
         arc_buf_destroy(os.os_dmu, buf);
-        buf = arc_buf_alloc(os.os_dmu, dbuf_block_kind(db, dn), db.db_size);
+        buf = dbuf_alloc_buf(db, dn);
         db.db_freed_in_flight = false;
     }
     dbuf_set_data(db, buf);
@@ -87,26 +79,35 @@ void dbuf_read_impl(dmu_buf_impl_t &db, dnode_t &dn)
 
 Result<> dbuf_read(dmu_buf_impl_t &db, uint32_t flags)
 {
-    Probe probe{Fn::dbuf_read};
+    const era_t &era = db.db_objset->os_dmu.era;
+    Probe probe{era.read_enters_struct_lock ? Fn::dbuf_read : Fn::dbuf_read_unlocked};
     VERIFY(db.db_holds.peek() > 0);
     if (db.db_state == DB_NOFILL)
         return SET_ERROR(EIO);
-
-    const era_t &era = db.db_objset->os_dmu.era;
     auto owner = DB_DNODE_ENTER(db);
     dnode_t &dn = *owner;
     const bool prefetch = db.db_level == 0 && db.db_blkid != DMU_BONUS_BLKID && (flags & DB_RF_NOPREFETCH) == 0;
     bool enter_struct = (flags & DB_RF_HAVESTRUCT) == 0;
+    dbuf_stats_t &stats = db.db_objset->os_dmu.dbuf_stats;
+    const auto DBUF_STAT_BUMP = [&](kstat_named_t &counter) {
+        if (db.db_objset->os_dmu.config.code.dbuf_cache)
+            counter.atomic_add(1);
+        else
+            ++counter;
+    };
 
     if (enter_struct && era.read_enters_struct_lock)
         rw_enter_manual(dn.dn_struct_rwlock, RW_READER);
     db.db_mtx.enter();
 
     if (db.db_state == DB_CACHED) {
+        if ((flags & DB_RF_NO_DECRYPT) == 0 && db.db_buf != nullptr)
+            count_calls(Fn::arc_get_compression, 1);
         mutex_exit(db.db_mtx);
         enter_struct = enter_struct && era.read_enters_struct_lock;
         if (prefetch)
-            dmu_zfetch(dn, db.db_blkid);
+            dmu_zfetch(dn, db.db_blkid, 1, true, (flags & DB_RF_HAVESTRUCT) != 0);
+        DBUF_STAT_BUMP(stats.hash_hits);
     } else if (db.db_state == DB_UNCACHED) {
         if (enter_struct && !era.read_enters_struct_lock) {
             // Later code looks first and takes the lock only to read; the state may have changed when it has it.
@@ -114,17 +115,18 @@ Result<> dbuf_read(dmu_buf_impl_t &db, uint32_t flags)
             rw_enter_manual(dn.dn_struct_rwlock, RW_READER);
             db.db_mtx.enter();
         }
+        DBUF_STAT_BUMP(stats.hash_misses);
         if (db.db_state == DB_UNCACHED)
             dbuf_read_impl(db, dn);
         else
             mutex_exit(db.db_mtx);
         if (prefetch)
-            dmu_zfetch(dn, db.db_blkid);
+            dmu_zfetch(dn, db.db_blkid, 1, true, enter_struct || (flags & DB_RF_HAVESTRUCT) != 0);
     } else {
         mutex_exit(db.db_mtx);
         enter_struct = enter_struct && era.read_enters_struct_lock;
         if (prefetch)
-            dmu_zfetch(dn, db.db_blkid);
+            dmu_zfetch(dn, db.db_blkid, 1, true, (flags & DB_RF_HAVESTRUCT) != 0);
     }
     if (enter_struct)
         rw_exit(dn.dn_struct_rwlock);
@@ -141,22 +143,42 @@ Result<> dbuf_read(dmu_buf_impl_t &db, uint32_t flags)
     return {};
 }
 
+namespace {
+
+// Whether there is anything to fetch: on disk, not freed, not in memory.
+bool worth_fetching(dnode_t &dn, uint8_t level, uint64_t blkid)
+{
+    const dnode_phys_t &phys = *dn.dn_phys;
+    const uint32_t shift = level * (dn.dn_indblkshift - SPA_BLKPTRSHIFT);
+    if (blkid > dn.dn_maxblkid >> shift || (level == 0 && dnode_block_freed(dn, blkid)) || level >= phys.dn_nlevels ||
+        phys.dn_nblkptr == 0)
+        return false;
+    if (phys.dn_maxblkid < blkid << shift)
+        return false; // beyond what is on disk
+    if (dmu_buf_impl_t *db = dbuf_find(*dn.dn_objset, dn.dn_object, level, blkid)) {
+        mutex_exit(db->db_mtx);
+        return false;
+    }
+    return true;
+}
+
+} // namespace
+
 void dbuf_prefetch(dnode_t &dn, uint8_t level, uint64_t blkid)
 {
     Probe probe{Fn::dbuf_prefetch};
-    const dnode_phys_t &phys = *dn.dn_phys;
-    if (blkid > dn.dn_maxblkid || dnode_block_freed(dn, blkid) || level >= phys.dn_nlevels || phys.dn_nblkptr == 0)
+    if (!worth_fetching(dn, level, blkid))
         return;
-    if (phys.dn_maxblkid < blkid << (level * (dn.dn_indblkshift - SPA_BLKPTRSHIFT)))
-        return; // beyond what is on disk
-    if (dmu_buf_impl_t *db = dbuf_find(*dn.dn_objset, dn.dn_object, level, blkid)) {
-        mutex_exit(db->db_mtx);
-        return;
-    }
     // The real code reads in the background; here the block is fetched into the ARC by whoever asks.
     auto held = dbuf_hold_impl(dn, level, blkid, true, false);
     if (held)
         (void)dbuf_read(**held, DB_RF_HAVESTRUCT | DB_RF_NOPREFETCH | DB_RF_CANFAIL);
+}
+
+void dbuf_prefetch_cached(dnode_t &dn, uint8_t level, uint64_t blkid)
+{
+    Probe probe{Fn::dbuf_prefetch};
+    std::ignore = worth_fetching(dn, level, blkid);
 }
 
 Result<dbuf_hold_t> dmu_bonus_hold(objset_t &os, uint64_t object)

@@ -168,7 +168,7 @@ void dbuf_write_done(dbuf_dirty_record_t *done)
     *link = nullptr;
 
     arc_buf_t *data = db.db_level > 0 ? db.db_buf : dr->dr_data;
-    arc_write_done(os.os_dmu, *data, bp.blk_dva);
+    arc_write_done(os.os_dmu, *data, bp.blk_dva, bp.blk_birth);
     if (db.db_level == 0 && data != db.db_buf)
         arc_buf_destroy(os.os_dmu, data);
     else if (db.db_level > 0)
@@ -287,9 +287,7 @@ void dbuf_sync_leaf(dbuf_dirty_record_t &dr, dmu_tx_t &)
     dbuf_check_blkptr(dn, db);
     // What is in use keeps its buffer; the copy is what this txg writes.
     if (!is_meta_dnode(db) && db.db_state != DB_NOFILL && db.db_holds.peek() > 1 && dr.dr_data == db.db_buf) {
-        arc_buf_t *copy = arc_buf_alloc(dmu, db.db_buf->b_data->kind, db.db_size);
-        copy->b_data = db.db_buf->b_data.copy();
-        dr.dr_data = copy;
+        dr.dr_data = arc_buf_copy(dmu, *db.db_buf);
     }
     db.db_data_pending = &dr;
     mutex_exit(db.db_mtx);

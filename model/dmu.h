@@ -58,9 +58,17 @@ dmu_object_info_t dmu_object_info_from_db(dmu_buf_impl_t &db);
 // ENOTSUP: the object has more than one block already.
 Result<> dmu_object_set_blocksize(objset_t &os, uint64_t object, uint64_t size, uint32_t ibs, dmu_tx_t &tx);
 Result<> dmu_free_range(objset_t &os, uint64_t object, uint64_t offset, uint64_t size, dmu_tx_t &tx);
-// Writes the range, which bytes is not asked (of file contents only the size is kept): blocks covered whole are filled,
-// others read first. REQUIRES: the transaction holds the range (dmu_tx_hold_write).
-Result<> dmu_write(objset_t &os, uint64_t object, uint64_t offset, uint64_t size, dmu_tx_t &tx);
+// Reads the range: holes and what lies beyond the end are zeroes. data: room for size bytes, or null where they are not
+// asked for (what the contents of files cost is what their copying costs; which bytes they have is kept only for other
+// types of objects). EIO: a block could not be read.
+Result<> dmu_read(objset_t &os, uint64_t object, uint64_t offset, uint64_t size, void *data);
+Result<> dmu_read_by_dnode(dnode_t &dn, uint64_t offset, uint64_t size, void *data);
+// As the file system reads and writes, the copying included: by the dnode it has.
+Result<> dmu_read_uio_dnode(dnode_t &dn, uint64_t offset, uint64_t size);
+Result<> dmu_write_uio_dnode(dnode_t &dn, uint64_t offset, uint64_t size, dmu_tx_t &tx);
+// Writes the range; data: its bytes, or null where they are not asked for. Blocks covered whole are filled, others read
+// first. REQUIRES: the transaction holds the range (dmu_tx_hold_write); size <= DMU_MAX_ACCESS.
+Result<> dmu_write(objset_t &os, uint64_t object, uint64_t offset, uint64_t size, const void *data, dmu_tx_t &tx);
 // Asks for blocks to be read ahead; what is in memory already costs a look.
 void dmu_prefetch(objset_t &os, uint64_t object, uint64_t offset, uint64_t length);
 

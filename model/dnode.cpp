@@ -101,8 +101,7 @@ dnode_children_t::~dnode_children_t()
 
 void dnode_special_open(objset_t &os, dnode_phys_t &dnp, uint64_t object, dnode_handle_t &dnh)
 {
-    dnode_t *dn = dnode_create(os, dnp, nullptr, object, dnh);
-    dn->dn_zf_rwlock = std::make_unique<krwlock_t>(lock_class_t("zf_rwlock"));
+    dnode_create(os, dnp, nullptr, object, dnh);
 }
 
 void dnode_special_close(dnode_handle_t &dnh)

@@ -18,6 +18,7 @@
 
 #include "model/blkptr.h"
 #include "model/dbuf.h"
+#include "model/dmu_zfetch.h"
 #include "model/list.h"
 #include "model/result.h"
 #include "model/spl.h"
@@ -102,8 +103,7 @@ struct dnode_t {
 
     dmu_buf_impl_t *dn_bonus = nullptr; // under dn_struct_rwlock
 
-    // Prefetcher: the one lock that every read of more than a first block passes.
-    std::unique_ptr<krwlock_t> dn_zf_rwlock;
+    std::unique_ptr<zfetch_t> dn_zfetch; // made by the first read beyond block 0
 };
 
 // What a handle without a dnode_t knows of its slot; kept by the code that judges slots by their handles (since 2019).
@@ -160,8 +160,8 @@ private:
 // slots is the room wanted with DNODE_MUST_BE_FREE (1 here), 0 otherwise.
 Result<dnode_hold_t> dnode_hold_impl(objset_t &os, uint64_t object, uint32_t flag, uint32_t slots);
 Result<dnode_hold_t> dnode_hold(objset_t &os, uint64_t object); // DNODE_MUST_BE_ALLOCATED
-// The same by a thread that, its block in hand, waits for an instant before it goes to the slot: how an experiment brings
-// several threads there together, which db_mtx otherwise lets pass one at a time.
+// The same by a thread that, its block in hand, waits for an instant before it goes to the slot: how an experiment
+// brings several threads there together, which db_mtx otherwise lets pass one at a time.
 Result<dnode_hold_t> dnode_hold_in_step(objset_t &os, uint64_t object, hrtime_t instant);
 // False when nobody holds it.
 bool dnode_add_ref(dnode_t &dn);

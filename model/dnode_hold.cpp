@@ -31,7 +31,7 @@ dnode_children_t &children_of(objset_t &os, dmu_buf_impl_t &db)
 template <class AtSlot>
 Result<dnode_hold_t> hold_through_block(objset_t &os, uint64_t object, uint32_t flag, uint32_t slots, AtSlot &&at_slot)
 {
-    Probe probe{Fn::dnode_hold_impl};
+    Probe probe{os.os_dmu.era.slots_by_handle ? Fn::dnode_hold_impl_by_handle : Fn::dnode_hold_impl};
     VERIFY((flag & DNODE_MUST_BE_ALLOCATED) == 0 || slots == 0);
     VERIFY((flag & DNODE_MUST_BE_FREE) == 0 || slots > 0);
     if (object == 0 || object >= DN_MAX_OBJECT)

@@ -13,7 +13,7 @@ dnode_t *dnode_create(objset_t &os, dnode_phys_t &dnp, dmu_buf_impl_t *db, uint6
 // Reads of dnode blocks and of what points at them pass the prefetcher's lock in code of some years.
 inline uint32_t dnode_block_read_flags(const objset_t &os)
 {
-    return os.os_dmu.era.read_consults_prefetch ? 0 : DB_RF_NOPREFETCH;
+    return DB_RF_NO_DECRYPT | (os.os_dmu.era.read_consults_prefetch ? 0 : DB_RF_NOPREFETCH);
 }
 // One more hold, which for the first holds the block too. REQUIRES: dn_mtx held; it is not afterwards. db is held.
 dnode_hold_t dnode_hold_found(dnode_t &dn, dmu_buf_impl_t &db);

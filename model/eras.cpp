@@ -32,6 +32,10 @@ constexpr era_t illumos_2016 = {
     .read_consults_prefetch = true,
     .cursor_is_next = false,
     .parent_beyond_end = false,
+    .dbuf_evict_notify = "locked",
+    .arc_buf_locks = 256,
+    .zfetch_streams = false,
+    .read_by_dnode = false,
     .freed_dnodes_listed_apart = true,
 };
 
@@ -43,6 +47,7 @@ constexpr era_t zol_2016_05 = [] {
     era.dbuf_hold = "heap-array";
     era.rw_upgrade_can_succeed = false;
     era.dbuf_mutexes = 8192;
+    era.arc_buf_locks = 8192;
     return era;
 }();
 
@@ -82,6 +87,7 @@ constexpr era_t zol_2017 = [] {
     era.new_object_by_dnode = true;
     era.parent_beyond_end = true;
     era.freed_dnodes_listed_apart = false;
+    era.read_by_dnode = true;
     return era;
 }();
 
@@ -97,6 +103,8 @@ constexpr era_t zol_2019 = [] {
     era.slots_by_handle = true;
     era.per_cpu_cursor = "add";
     era.read_enters_struct_lock = false;
+    era.dbuf_evict_notify = "unlocked";
+    era.zfetch_streams = true;
     return era;
 }();
 
@@ -142,6 +150,7 @@ void apply_era(model_config &config)
     config.code.rw_upgrade_can_succeed = era->rw_upgrade_can_succeed;
     config.code.zap_shrink = era->zap_shrink;
     config.code.dbuf_cache = era->dbuf_cache;
+    config.code.dbuf_evict_notify = era->dbuf_evict_notify;
     config.dataset.meta_indirect_shift = era->meta_indirect_shift;
     config.dataset.indirect_shift = era->indirect_shift;
     config.dataset.dbuf_mutexes = era->dbuf_mutexes;

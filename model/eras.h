@@ -39,6 +39,10 @@ struct era_t {
     bool read_consults_prefetch;  // reads of dnode blocks pass the meta-dnode's prefetcher lock
     bool cursor_is_next;    // os_obj_next is the next number to try, not the last one tried (since dnodes have slots)
     bool parent_beyond_end; // dbuf_findbp finds parents of blocks beyond the object's end on disk
+    const char *dbuf_evict_notify;  // code_config::dbuf_evict_notify
+    uint32_t arc_buf_locks;         // hash locks of the ARC
+    bool zfetch_streams;            // the prefetcher keeps its streams under a mutex (2019), not under a rwlock
+    bool read_by_dnode;             // dmu_read reads through dmu_read_impl, by dnode (since 2017)
     bool freed_dnodes_listed_apart; // os_free_dnodes beside os_dirty_dnodes (until 2016)
 };
 

@@ -1,7 +1,10 @@
 // Counters under their OpenZFS names, each with the sentence that says what it counts.
 #pragma once
 
+#include <array>
 #include <cstdint>
+
+#include "model/kstat.h"
 
 namespace dmu {
 
@@ -30,21 +33,49 @@ namespace dmu {
     X(dnode_alloc_next_block, "allocations that skipped to the next block of dnodes")
 
 #define DBUF_STATS(X)                                                                                                  \
-    X(hash_hits, "dbuf_find found the dbuf")                                                                           \
-    X(hash_misses, "dbuf_find found none")                                                                             \
-    X(hash_collisions, "dbufs passed over on the way along a chain")                                                   \
+    X(hash_hits, "dbuf_read found the contents in memory")                                                             \
+    X(hash_misses, "dbuf_read did not")                                                                                \
+    X(hash_collisions, "dbufs put into a chain that had some")                                                         \
     X(hash_elements, "dbufs in the hash table")                                                                        \
     X(hash_elements_max, "the most there were")                                                                        \
+    X(hash_chains, "chains with more than one dbuf")                                                                   \
+    X(hash_chain_max, "dbufs of the longest chain that was built")                                                     \
+    X(hash_insert_race, "dbufs made in vain: somebody else put one in first")                                          \
     X(cache_count, "dbufs in the dbuf cache")                                                                          \
     X(cache_size_bytes, "bytes of the dbufs in the dbuf cache")                                                        \
-    X(cache_total_evicts, "dbufs evicted from the dbuf cache")
+    X(cache_size_bytes_max, "the most there were")                                                                     \
+    X(cache_total_evicts, "dbufs evicted from the dbuf cache")                                                         \
+    X(metadata_cache_count, "dbufs in the cache of metadata")                                                          \
+    X(metadata_cache_size_bytes, "bytes of those")                                                                     \
+    X(metadata_cache_size_bytes_max, "the most there were")                                                            \
+    X(metadata_cache_overflow, "dbufs that found no room there")
+
+constexpr uint32_t DN_MAX_LEVELS = 12; // of 512-byte blocks below 4 KiB indirect blocks, up to 2^64 bytes
+
+#define ARC_STATS(X)                                                                                                   \
+    X(hits, "looks at blocks whose contents were in memory")                                                           \
+    X(misses, "blocks read from the disk")                                                                             \
+    X(demand_data_hits, "of the hits, blocks of contents")                                                             \
+    X(demand_data_misses, "of the misses")                                                                             \
+    X(demand_metadata_hits, "of the hits, indirect blocks, dnodes and ZAPs")                                           \
+    X(demand_metadata_misses, "of the misses")                                                                         \
+    X(mru_hits, "hits of blocks seen once before")                                                                     \
+    X(mru_ghost_hits, "misses of blocks that mru had to give up")                                                      \
+    X(mfu_hits, "hits of blocks seen more than once before")                                                           \
+    X(mfu_ghost_hits, "misses of blocks that mfu had to give up")                                                      \
+    X(deleted, "headers that left a ghost list")                                                                       \
+    X(evict_skip, "buffers that could not be evicted")                                                                 \
+    X(mutex_miss, "buffers not evicted because their hash lock was taken")                                             \
+    X(access_skip, "looks at a buffer that became anonymous meanwhile")                                                \
+    X(hash_elements, "headers that can be found")                                                                      \
+    X(hash_elements_max, "the most there were")
 
 #define ALLOCATOR_STATS(X)                                                                                             \
     X(searches, "searches for a sparse stretch of the meta-dnode")                                                     \
     X(rescans, "of those, begun at object 0")                                                                          \
     X(visits, "numbers tried and found taken")                                                                         \
     X(chunks, "chunks handed out")                                                                                     \
-    X(migrations, "allocations that ended on another CPU than the one whose cursor gave the number")                    \
+    X(migrations, "allocations that ended on another CPU than the one whose cursor gave the number")                   \
     X(shared_blocks, "allocations in a dnode block that another CPU allocated in last")
 
 #define DMU_TX_STATS(X)                                                                                                \
@@ -65,11 +96,17 @@ namespace dmu {
     X(vs_bytes_written, "bytes written")
 
 #define KSTAT_FIELD(name, text) uint64_t name = 0;
+#define KSTAT_SHARED_FIELD(name, text) kstat_named_t name;
 struct dnode_stats_t {
     DNODE_STATS(KSTAT_FIELD)
 };
 struct dbuf_stats_t {
-    DBUF_STATS(KSTAT_FIELD)
+    DBUF_STATS(KSTAT_SHARED_FIELD)
+    std::array<kstat_named_t, DN_MAX_LEVELS> cache_levels;       // dbufs in the dbuf cache by level
+    std::array<kstat_named_t, DN_MAX_LEVELS> cache_levels_bytes; // and their bytes
+};
+struct arc_stats_t {
+    ARC_STATS(KSTAT_SHARED_FIELD)
 };
 struct allocator_stats_t {
     ALLOCATOR_STATS(KSTAT_FIELD)
@@ -81,6 +118,7 @@ struct vdev_stat_t {
     VDEV_STATS(KSTAT_FIELD)
 };
 #undef KSTAT_FIELD
+#undef KSTAT_SHARED_FIELD
 
 // Calls visit(name, value) for each counter, in the order above.
 template <class Visit>
@@ -93,6 +131,11 @@ template <class Visit>
 void for_each_kstat(const dbuf_stats_t &stats, Visit visit)
 {
     DBUF_STATS(KSTAT_VISIT)
+}
+template <class Visit>
+void for_each_kstat(const arc_stats_t &stats, Visit visit)
+{
+    ARC_STATS(KSTAT_VISIT)
 }
 template <class Visit>
 void for_each_kstat(const dmu_tx_stats_t &stats, Visit visit)

@@ -50,6 +50,11 @@ public:
         const list_node_t *after = node(item)->next;
         return after == &head_ ? nullptr : element(after);
     }
+    T *prev(const T *item) const
+    {
+        const list_node_t *before = node(item)->prev;
+        return before == &head_ ? nullptr : element(before);
+    }
     void insert_head(T *item) { link(&head_, node(item)); }
     void insert_tail(T *item) { link(head_.prev, node(item)); }
     void insert_after(T *where, T *item) { link(node(where), node(item)); }

@@ -18,6 +18,11 @@
     X("dnh_zrlock")                                                                                                    \
     X("db_mtx")                                                                                                        \
     X("hash_mutexes")                                                                                                  \
+    X("hash_rwlocks")                                                                                                  \
+    X("skc_lock")                                                                                                      \
+    X("zf_lock")                                                                                                       \
+    X("zs_lock")                                                                                                       \
+    X("arc_adjust_lock")                                                                                               \
     X("tx_sync_lock")                                                                                                  \
     X("tc_lock")                                                                                                       \
     X("tc_open_lock")                                                                                                  \
@@ -35,6 +40,7 @@
     X("b_evict_lock")                                                                                                  \
     X("dbuf_evict_lock")                                                                                               \
     X("z_lock")                                                                                                        \
+    X("z_range_lock")                                                                                                  \
     X("z_hold_mtx")                                                                                                    \
     X("z_name_lock")                                                                                                   \
     X("z_znodes_lock")                                                                                                 \

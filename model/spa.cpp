@@ -1,6 +1,7 @@
 // Creating, running, exporting and importing a pool, and the order of a txg's writes.
 #include "model/spa.h"
 
+#include "model/dbuf_impl.h"
 #include "model/dmu_state.h"
 #include "model/dmu_tx.h"
 #include "model/objset.h"
@@ -60,6 +61,8 @@ void spa_t::spa_start()
 {
     dsl_pool_t &dp = *spa_dsl_pool;
     dp.dp_vdev.start();
+    arc_start(*spa_dmu);
+    dbuf_evict_start(*spa_dmu);
     if (dp.dp_sync_taskq != nullptr)
         dp.dp_sync_taskq->start();
     txg_sync_start(dp);
@@ -71,6 +74,8 @@ void spa_t::spa_stop()
     txg_sync_stop(dp);
     if (dp.dp_sync_taskq != nullptr)
         dp.dp_sync_taskq->stop();
+    dbuf_evict_stop(*spa_dmu);
+    arc_stop(*spa_dmu);
     dp.dp_vdev.stop();
 }
 

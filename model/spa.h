@@ -29,10 +29,10 @@ struct spa_t {
     spa_t &operator=(const spa_t &) = delete;
 
     // REQUIRES for all: a simulated thread that holds no lock and no transaction.
-    objset_t &spa_create();        // starts the service threads; the objset is empty and synced
-    void spa_start();              // the service threads alone: for tests, and after an export
-    void spa_stop();               // ends them; the pool stays readable
-    void spa_close();              // after that: nothing stays in memory. REQUIRES: nothing is dirty, nobody holds a dnode
+    objset_t &spa_create(); // starts the service threads; the objset is empty and synced
+    void spa_start();       // the service threads alone: for tests, and after an export
+    void spa_stop();        // ends them; the pool stays readable
+    void spa_close();       // after that: nothing stays in memory. REQUIRES: nothing is dirty, nobody holds a dnode
     objset_t &spa_reopen_objset(); // synced, disowned, owned again: what was only in memory is gone
     objset_t &spa_export_import(); // the same, with nothing left in the ARC; takes the txgs that the real one takes
 

@@ -304,27 +304,21 @@ inline bool ZRL_LOCKED(const zrlock_t &lock)
     return lock.locked();
 }
 
-// ---- memory: the charge; the object itself is the caller's ----
-
-inline void kmem_charge_alloc()
+// Clearing or copying a block: memory streams.
+inline void charge_copy(uint64_t bytes)
 {
-    sim::charge_key(sim::hot.prices.allocate);
+    if (sim::hot.charged_bits != 0)
+        sim::charge(Duration{sim::hot.simulator->machine().copy_ps_per_kib * static_cast<int64_t>(bytes) / 1024});
 }
-inline void kmem_charge_free()
+inline void charge_system_call()
 {
-    sim::charge_key(sim::hot.prices.free);
+    if (sim::hot.charged_bits != 0)
+        sim::charge(Duration{sim::hot.simulator->machine().syscall_ps});
 }
-inline void kmem_alloc(uint64_t /*bytes*/)
+// While a scenario is set up or a recording replayed.
+inline bool costs_no_time()
 {
-    kmem_charge_alloc();
-}
-inline void kmem_zalloc(uint64_t /*bytes*/)
-{
-    kmem_charge_alloc();
-}
-inline void kmem_free(uint64_t /*bytes*/)
-{
-    kmem_charge_free();
+    return sim::hot.charged_bits == 0;
 }
 
 // ---- time and threads ----
@@ -360,3 +354,5 @@ sim::Thread &thread_create(std::string name, std::function<void()> body);
 [[noreturn]] void no_progress(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 } // namespace dmu
+
+#include "model/kmem.h" // the rest of this layer: memory

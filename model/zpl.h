@@ -8,7 +8,7 @@
 //
 // Followed: OpenZFS 8bea98150 (July 2016), zfs_vnops.c, zfs_dir.c, zfs_znode.c; where Linux and illumos differ the
 // kernel above is named at the step. Left out: access control, quotas, attributes beyond size, links and parent,
-// extended attributes, normalised names, file contents.
+// extended attributes, normalised names.
 #pragma once
 
 #include "model/dmu.h"
@@ -20,6 +20,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <map>
 #include <memory>
 #include <string>
@@ -52,6 +53,12 @@ struct znode_phys_t {
     uint64_t zp_gen; // the txg that made it
 };
 
+// A part of a file that somebody reads, or writes alone.
+struct locked_range_t {
+    uint64_t lr_offset, lr_length;
+    bool lr_writer;
+};
+
 struct znode_t : dmu_buf_user_t {
     znode_t(zfsvfs_t &zfsvfs, dmu_buf_impl_t &bonus) : z_zfsvfs(zfsvfs), z_sa_hdl(bonus) {}
 
@@ -69,6 +76,11 @@ struct znode_t : dmu_buf_user_t {
     uint64_t z_links = 0;
     uint64_t z_parent = 0;
     bool z_unlinked = false;
+
+    kmutex_t z_range_lock{"z_range_lock"};
+    // under z_range_lock:
+    std::list<locked_range_t> z_ranges; // being read or written
+    kcondvar_t z_range_cv;
 
     kmutex_t z_sa_lock{"sa_handle_lock"}; // the attributes in the bonus buffer
     dmu_buf_impl_t &z_sa_hdl;             // the bonus buffer, held
@@ -156,6 +168,14 @@ Result<> zpl_lookup(znode_t &dzp, std::string_view name);
 Result<zfs_attributes_t> zpl_stat(znode_t &dzp, std::string_view name);
 // Visits every entry, "." and ".." too; the number of entries. Returning false ends it.
 Result<uint64_t> zpl_readdir(znode_t &dzp, const std::function<bool(const std::string &, uint64_t)> &visit);
+
+// The file, open as long as the use lives. ENOENT, EISDIR.
+Result<znode_ref> zfs_open_file(znode_t &dzp, std::string_view name);
+// The bytes read: fewer than size at the file's end. EIO.
+Result<uint64_t> zpl_read(znode_t &zp, uint64_t offset, uint64_t size);
+// Which bytes is not asked. REQUIRES: offset + size fits a file.
+Result<> zpl_write(znode_t &zp, uint64_t offset, uint64_t size);
+Result<> zpl_truncate(znode_t &zp, uint64_t size); // shorter, or longer by a hole
 
 // The recorded sequence without a file system around it: one transaction, one object, one name.
 Result<uint64_t> dmu_create(objset_t &os, uint64_t dir, std::string_view name);

@@ -91,6 +91,7 @@ std::map<std::string, uint64_t> World::measured_kstats() const
 void World::objset_closes()
 {
     for_each_of_objset(*spa_->spa_objset, [this](const char *name, uint64_t value) { closed_kstats_[name] += value; });
+    open_files.clear();
     if (filesystem_ != nullptr)
         dmu::zfs_umount(std::move(filesystem_));
 }

@@ -93,8 +93,7 @@ std::vector<Series> Course::series(std::span<const sim::LockClassInfo> classes) 
     const uint64_t length = until_.ps == INT64_MAX ? 0 : static_cast<uint64_t>(until_.ps - from_.ps);
     if (length == 0)
         return {};
-    std::vector<Series> all = {
-        {"CPUs busy", "ns of CPU time an interval", busy_.samples(length, ps_per_ns)}};
+    std::vector<Series> all = {{"CPUs busy", "ns of CPU time an interval", busy_.samples(length, ps_per_ns)}};
     std::vector<size_t> order;
     for (size_t i = 0; i < waits_.size(); ++i)
         if (waits_[i].total() > 0)
@@ -104,8 +103,7 @@ std::vector<Series> Course::series(std::span<const sim::LockClassInfo> classes) 
     if (order.size() > classes_shown)
         order.resize(classes_shown);
     for (size_t i : order)
-        all.push_back({classes[i].name, "ns waited an interval, all threads",
-                       waits_[i].samples(length, ps_per_ns)});
+        all.push_back({classes[i].name, "ns waited an interval, all threads", waits_[i].samples(length, ps_per_ns)});
     return all;
 }
 

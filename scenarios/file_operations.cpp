@@ -9,6 +9,7 @@ namespace {
 // Names beyond the file system's limit may be asked for: the answer is ENAMETOOLONG.
 constexpr size_t name_length_max = 1000;
 constexpr size_t path_length_max = 4000;
+constexpr uint64_t file_size_max = 1ull << 62;
 
 Field name_field(const char *sentence)
 {
@@ -56,6 +57,22 @@ std::vector<Operation> file_operations()
     list.push_back(operation("stat", "Finds a name and reads the file's attributes; ENOENT.",
                              {dir_field(directory_sentence), name_field("The name.")}, stat));
     list.push_back(operation("readdir", "Lists a directory.", {dir_field(directory_sentence)}, readdir));
+    const Field offset = quantity("offset", &Step::offset, {Unit::size, 0, file_size_max}, "First byte.");
+    list.push_back(
+        operation("read", "Reads a range of a file, which stays open; less at the file's end. ENOENT, EISDIR.",
+                  {dir_field(directory_sentence), name_field("Its name."), offset,
+                   required(quantity("size", &Step::size, {Unit::size, 1, file_size_max}, "How many bytes."))},
+                  read));
+    list.push_back(operation(
+        "write", "Writes a range of a file, one transaction a record. Which bytes is not asked. ENOENT, EISDIR.",
+        {dir_field(directory_sentence), name_field("Its name."), offset,
+         required(quantity("size", &Step::size, {Unit::size, 1, file_size_max}, "How many bytes."))},
+        write));
+    list.push_back(
+        operation("truncate", "Makes a file shorter, or longer by a hole. ENOENT, EISDIR.",
+                  {dir_field(directory_sentence), name_field("Its name."),
+                   quantity("size", &Step::size, {Unit::size, 0, file_size_max}, "Bytes that it has afterwards.")},
+                  truncate));
     list.push_back(operation("dir_stats", "Reads the statistics of a directory's ZAP, leaf by leaf.",
                              {dir_field(directory_sentence)}, dir_stats));
     return list;

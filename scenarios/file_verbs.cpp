@@ -37,6 +37,25 @@ void on_entry(Worker &worker, const Step &step, const Body &body)
     worker.operate(step, [&] { return in_directory(worker, dir, [&](dmu::znode_t &dzp) { return body(dzp, name); }); });
 }
 
+// Before a file loses its name: it, or everything in it if it is a directory.
+void close_file(Worker &worker, const std::string &dir, const std::string &name)
+{
+    auto &open_files = worker.world().open_files;
+    const std::string path = dir + "/" + name;
+    if (const auto open = open_files.find(path); open != open_files.end()) {
+        const std::shared_ptr<dmu::znode_ref> last = std::move(open->second);
+        open_files.erase(open);
+    }
+    const std::string inside = path.substr(path.starts_with("/") ? 1 : 0) + "/";
+    while (true) {
+        const auto open = open_files.lower_bound(inside);
+        if (open == open_files.end() || !open->first.starts_with(inside))
+            return;
+        const std::shared_ptr<dmu::znode_ref> last = std::move(open->second);
+        open_files.erase(open);
+    }
+}
+
 bool without_file_system(Worker &worker)
 {
     return worker.world().scenario.config.code.create_path == "dmu";
@@ -84,6 +103,7 @@ void file_verbs::create(Worker &worker, const Step &step)
 void file_verbs::unlink(Worker &worker, const Step &step)
 {
     on_entry(worker, step, [&](dmu::znode_t &dzp, const std::string &name) {
+        close_file(worker, worker.text(step.dir), name);
         const int error = without_file_system(worker) ? dmu::dmu_unlink(worker.world().objset(), dzp.z_id, name).error()
                                                       : dmu::zpl_unlink(dzp, name).error();
         if (error == 0)
@@ -97,8 +117,11 @@ void file_verbs::rename(Worker &worker, const Step &step)
     const std::string to_dir = worker.text(step.to_dir.text().empty() ? step.dir : step.to_dir),
                       to = worker.text(step.new_name);
     on_entry(worker, step, [&](dmu::znode_t &from_dir, const std::string &name) {
-        return in_directory(worker, to_dir,
-                            [&](dmu::znode_t &target) { return dmu::zpl_rename(from_dir, name, target, to).error(); });
+        return in_directory(worker, to_dir, [&](dmu::znode_t &target) {
+            close_file(worker, worker.text(step.dir), name);
+            close_file(worker, to_dir, to);
+            return dmu::zpl_rename(from_dir, name, target, to).error();
+        });
     });
 }
 
@@ -111,6 +134,51 @@ void file_verbs::lookup(Worker &worker, const Step &step)
 void file_verbs::stat(Worker &worker, const Step &step)
 {
     on_entry(worker, step, [](dmu::znode_t &dzp, const std::string &name) { return dmu::zpl_stat(dzp, name).error(); });
+}
+
+namespace {
+
+// One operation on the open file `name` in `dir`, opened if it is not.
+template <class Body>
+void on_file(Worker &worker, const Step &step, const Body &body)
+{
+    const std::string dir = worker.text(step.dir), name = worker.text(step.name);
+    worker.operate(step, [&] {
+        auto &open_files = worker.world().open_files;
+        const std::string path = dir + "/" + name;
+        if (const auto open = open_files.find(path); open != open_files.end()) {
+            const std::shared_ptr<dmu::znode_ref> in_use = open->second;
+            return body(**in_use);
+        }
+        return in_directory(worker, dir, [&](dmu::znode_t &dzp) {
+            auto opened = dmu::zfs_open_file(dzp, name);
+            if (!opened)
+                return opened.error();
+            const auto in_use = std::make_shared<dmu::znode_ref>(std::move(*opened));
+            open_files.emplace(path, in_use); // somebody else may have been faster: then this use ends here
+            return body(**in_use);
+        });
+    });
+}
+
+} // namespace
+
+void file_verbs::read(Worker &worker, const Step &step)
+{
+    const uint64_t offset = worker.value(step, step.offset), size = worker.value(step, step.size);
+    on_file(worker, step, [&](dmu::znode_t &zp) { return dmu::zpl_read(zp, offset, size).error(); });
+}
+
+void file_verbs::write(Worker &worker, const Step &step)
+{
+    const uint64_t offset = worker.value(step, step.offset), size = worker.value(step, step.size);
+    on_file(worker, step, [&](dmu::znode_t &zp) { return dmu::zpl_write(zp, offset, size).error(); });
+}
+
+void file_verbs::truncate(Worker &worker, const Step &step)
+{
+    const uint64_t size = worker.value(step, step.size);
+    on_file(worker, step, [&](dmu::znode_t &zp) { return dmu::zpl_truncate(zp, size).error(); });
 }
 
 void file_verbs::dir_stats(Worker &worker, const Step &step)

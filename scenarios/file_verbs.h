@@ -16,6 +16,9 @@ void rename(Worker &worker, const Step &step);
 void lookup(Worker &worker, const Step &step);
 void stat(Worker &worker, const Step &step);
 void readdir(Worker &worker, const Step &step);
+void read(Worker &worker, const Step &step);
+void write(Worker &worker, const Step &step);
+void truncate(Worker &worker, const Step &step);
 void dir_stats(Worker &worker, const Step &step);
 
 } // namespace file_verbs

@@ -167,6 +167,12 @@ std::vector<Operation> object_operations()
                                      "touches the slot: brings threads there together.")},
                              hold));
     list.push_back(
+        operation("object_read", "Reads a range of each object; ENOENT.",
+                  {required(objects_field("Object numbers.")),
+                   quantity("offset", &Step::offset, {Unit::size, 0, write_offset_max}, "First byte."),
+                   required(quantity("size", &Step::size, {Unit::size, 1, write_size_max}, "How many bytes."))},
+                  object_read));
+    list.push_back(
         operation("object_write", "Writes a range of each object, in a transaction of its own; ENOENT.",
                   {required(objects_field("Object numbers.")),
                    quantity("offset", &Step::offset, {Unit::size, 0, write_offset_max}, "First byte."),

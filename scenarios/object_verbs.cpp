@@ -257,6 +257,15 @@ void object_verbs::hold(Worker &worker, const Step &step)
     });
 }
 
+void object_verbs::object_read(Worker &worker, const Step &step)
+{
+    const uint64_t offset = worker.value(step, step.offset), size = worker.value(step, step.size);
+    for_each_object(worker, step, [&](uint64_t object) {
+        worker.operate(step,
+                       [&] { return dmu::dmu_read(worker.world().objset(), object, offset, size, nullptr).error(); });
+    });
+}
+
 void object_verbs::object_write(Worker &worker, const Step &step)
 {
     const uint64_t offset = worker.value(step, step.offset), size = worker.value(step, step.size);
@@ -264,8 +273,9 @@ void object_verbs::object_write(Worker &worker, const Step &step)
         worker.operate(step, [&] {
             dmu::objset_t &os = worker.world().objset();
             const auto hold = [&](dmu::dmu_tx_t &tx) { dmu::dmu_tx_hold_write(tx, object, offset, size); };
-            return in_transaction(
-                os, hold, [&](dmu::dmu_tx_t &tx) { return dmu::dmu_write(os, object, offset, size, tx).error(); });
+            return in_transaction(os, hold, [&](dmu::dmu_tx_t &tx) {
+                return dmu::dmu_write(os, object, offset, size, nullptr, tx).error();
+            });
         });
     });
 }

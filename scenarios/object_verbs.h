@@ -19,6 +19,7 @@ void hold_tx(Worker &worker, const Step &step);
 void quiesce(Worker &worker, const Step &step);
 void release_tx(Worker &worker, const Step &step);
 void hold(Worker &worker, const Step &step);
+void object_read(Worker &worker, const Step &step);
 void object_write(Worker &worker, const Step &step);
 void next_offset(Worker &worker, const Step &step);
 

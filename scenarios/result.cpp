@@ -1,5 +1,6 @@
 #include "scenarios/result.h"
 
+#include "model/kstat_report.h"
 #include "scenarios/errno_names.h"
 #include "scenarios/operation.h"
 
@@ -194,6 +195,19 @@ void add_stack(RunResult &result, const sim::Measurements &measured, std::span<c
     for (uint32_t i = measured.deepest_node; measured.nodes[i].parent != UINT32_MAX; i = measured.nodes[i].parent)
         result.stack.path.emplace_back(functions[measured.nodes[i].function].name);
     std::reverse(result.stack.path.begin(), result.stack.path.end());
+    uint32_t pushed = 0; // by this frame for the one above it
+    for (uint32_t i = measured.deepest_node; measured.nodes[i].parent != UINT32_MAX; i = measured.nodes[i].parent) {
+        const sim::FunctionInfo &info = functions[measured.nodes[i].function];
+        const uint64_t depth = measured.nodes[i].stack_bytes + pushed;
+        if (info.frame_bytes == 0) { // inlined: what it pushes is in the frame of who called it
+            result.stack.frames.push_back({0, depth});
+            pushed += info.pushed_bytes;
+        } else {
+            result.stack.frames.push_back({info.frame_bytes + pushed, depth});
+            pushed = info.pushed_bytes;
+        }
+    }
+    std::reverse(result.stack.frames.begin(), result.stack.frames.end());
 }
 
 std::vector<std::pair<uint64_t, uint64_t>> run_lengths(const std::vector<uint64_t> &values)
@@ -292,8 +306,8 @@ void add_world(RunResult &result, const World &world)
         op.latency = tally.latency.summary();
         op.parts = parts_of(tally.parts);
         if (world.scenario.records("series"))
-            result.series.push_back({"ops." + op.name, "operations an interval",
-                                     tally.timeline.samples(result.simulated_ps)});
+            result.series.push_back(
+                {"ops." + op.name, "operations an interval", tally.timeline.samples(result.simulated_ps)});
         result.ops.push_back(std::move(op));
     }
     std::sort(result.ops.begin(), result.ops.end(),
@@ -317,9 +331,18 @@ void add_world(RunResult &result, const World &world)
     result.allocator.objects = world.handed_out.runs();
 }
 
-void add_pool(RunResult &result, World &world)
+void add_pool(RunResult &result, World &world, const std::vector<std::string> &wanted_kstats)
 {
     const dmu::objset_t &os = world.objset();
+    const auto keep = [&](const char *group, const dmu::kstat_values_t &values) {
+        for (const auto &[name, value] : values)
+            result.kstats[group][name] = value;
+    };
+    keep("dbuf", dmu::dbufstats(os.os_dmu));
+    keep("arc", dmu::arcstats(os.os_dmu));
+    keep("dnode", dmu::dnodestats(os));
+    for (const std::string &name : wanted_kstats)
+        result.kstat_texts[name] = dmu::kstat_text(world.spa(), name);
     const dmu::meta_dnode_report_t report = dmu::meta_dnode_report(os);
     AllocatorResult &allocator = result.allocator;
     const auto counters = world.measured_kstats();

@@ -12,6 +12,6 @@ void add_measurements(RunResult &result, const sim::Simulator &simulator, const 
 void add_world(RunResult &result, const World &world);
 
 // The allocator's state and the txg rows, as they are now.
-void add_pool(RunResult &result, World &world);
+void add_pool(RunResult &result, World &world, const std::vector<std::string> &wanted_kstats);
 
 } // namespace scenarios

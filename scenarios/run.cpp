@@ -67,13 +67,13 @@ std::string refusal_text(const std::vector<Refusal> &refusals)
     return text;
 }
 
-void operate(World &world, RunResult &result)
+void operate(World &world, RunResult &result, const RunOptions &options)
 {
     world.create();
     world.start_workload();
     world.wait_for_workload();
     world.simulator.set_free(true);
-    add_pool(result, world);
+    add_pool(result, world, options.kstats);
     world.stop();
     check_pool(world);
     check_counters(world);
@@ -99,7 +99,7 @@ RunResult run(const Scenario &scenario, const RunOptions &options)
     sim::ThreadOptions operator_options;
     operator_options.group = "operator";
     operator_options.counted = false;
-    simulator.spawn("operator", operator_options, [&] { operate(*world, result); });
+    simulator.spawn("operator", operator_options, [&] { operate(*world, result, options); });
     const sim::End end = simulator.run();
 
     result.end = end_of(end.ending);

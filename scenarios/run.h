@@ -158,8 +158,13 @@ struct Series {
 };
 
 struct StackResult {
-    uint64_t bytes = 0; // deepest simulated kernel stack
+    uint64_t bytes = 0; // deepest simulated kernel stack of the measured part
     std::vector<std::string> path;
+    struct Frame {
+        uint64_t bytes = 0; // what its caller pushed for it counts to the caller's
+        uint64_t depth = 0; // with everything above it
+    };
+    std::vector<Frame> frames; // of the path
 };
 
 // One group of the workload.
@@ -197,7 +202,8 @@ struct RunResult {
     AllocatorResult allocator;
     std::vector<TxgRow> txgs;
     std::vector<Series> series;
-    std::map<std::string, std::map<std::string, uint64_t>> kstats; // "zap", "dbuf", "arc" -> name -> value
+    std::map<std::string, std::map<std::string, uint64_t>> kstats; // "zap", "dbuf", "arc", "dnode" -> name -> value
+    std::map<std::string, std::string> kstat_texts; // of those that RunOptions names: as /proc/spl/kstat/zfs has them
     StackResult stack;
     std::vector<std::string> warnings; // for people, on stderr
 };
@@ -209,7 +215,8 @@ struct Progress {
 
 struct RunOptions {
     sim::Observer *observer = nullptr;
-    bool release_ahead = true; // false: slower, and nothing else (Simulator::set_release_ahead); for tests
+    std::vector<std::string> kstats; // names of kstat_names() whose text is wanted
+    bool release_ahead = true;       // false: slower, and nothing else (Simulator::set_release_ahead); for tests
     std::function<bool(const Progress &)>
         progress; // called now and then by the host's pace; false ends the run (interrupted)
 };

@@ -57,6 +57,10 @@ const Table &code_table()
                        "rw_tryupgrade may succeed (kernel); in user space it never does.")),
          from_era(flag("zap_shrink", &code_config::zap_shrink, "zap_remove merges emptied sibling leaves.")),
          from_era(flag("dbuf_cache", &code_config::dbuf_cache, "Released dbufs stay on a list of their own.")),
+         from_era(choice("dbuf_evict_notify", &code_config::dbuf_evict_notify, choices_for("dbuf_evict_notify"),
+                         "How a release finds out that the dbuf cache is above its target.")),
+         choice("dbuf_hash_locks", &code_config::dbuf_hash_locks, choices_for("dbuf_hash_locks"),
+                "What guards the chains of the dbuf hash table."),
          flag("hold_free_whole_range", &code_config::hold_free_whole_range,
               "dmu_tx_hold_free counts level-1 blocks that do not exist, as before zfs#3064."),
          choice("zap_upgrade", &code_config::zap_upgrade, choices_for("zap_upgrade"),
@@ -98,6 +102,14 @@ const Table &pool_table()
                 "How steeply, in nanoseconds (zfs_delay_scale)."),
          number("sync_threads", &pool_config::sync_threads, {Unit::plain, 1, 256}, "Threads that sync dnodes."),
          number("arc_max", &pool_config::arc_max, {Unit::size, 1 << 20, pebibyte}, "Size of the ARC (zfs_arc_max)."),
+         number(
+             "memory", &pool_config::memory, {Unit::size, 0, pebibyte},
+             "Memory by which the dbuf hash table and the number of its locks are sized, as since 2022; 0: 1,048,576 "
+             "chains and dataset.dbuf_mutexes locks."),
+         number("dbuf_cache_max_bytes", &pool_config::dbuf_cache_max_bytes, {Unit::size, 1 << 16, pebibyte},
+                "Target of the dbuf cache (dbuf_cache_max_bytes)."),
+         number("dbuf_metadata_cache_max_bytes", &pool_config::dbuf_metadata_cache_max_bytes, {Unit::size, 0, pebibyte},
+                "Most bytes in the cache of metadata (dbuf_metadata_cache_max_bytes)."),
          object("disk", &pool_config::disk, disk_table(), "The one simulated disk.")});
     return table;
 }

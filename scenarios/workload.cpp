@@ -68,7 +68,9 @@ void World::create()
 {
     simulator.set_free(true);
     spa_ = std::make_unique<dmu::spa_t>(scenario.config);
-    spa_->dsl_pool().dp_tx.tx_keep_rows = scenario.records("txgs");
+    spa_->dsl_pool().dp_tx.tx_keep_rows =
+        scenario.records("txgs") ||
+        std::find(options_.kstats.begin(), options_.kstats.end(), "txgs") != options_.kstats.end();
     spa_->spa_create();
 
     if (needs_file_system_) {
@@ -217,6 +219,7 @@ void World::stop()
         held.erase(held.begin());
         dmu::dmu_tx_commit(std::move(tx));
     }
+    open_files.clear();
     if (filesystem_ != nullptr)
         dmu::zfs_umount(std::move(filesystem_));
     spa_->spa_stop();

@@ -83,13 +83,16 @@ public:
     void create(); // the pool; then the setup steps, synced
     void start_workload();
     void wait_for_workload();
-    void stop(); // the pool
+    void stop();  // the pool
     void close(); // after stop and the checks: everything in memory goes, and nothing may be left
 
     // ---- what operations keep ----
     LiveObjects live;
     std::map<std::string, dmu::dmu_tx_ptr> held;
     std::map<std::string, std::unique_ptr<ScriptLock>> locks;
+    // Files that scripts have read or written, by path, as a program keeps its descriptors: until they lose that name.
+    // Whoever is at work in one when it is closed has it until it is done.
+    std::map<std::string, std::shared_ptr<dmu::znode_ref>> open_files;
     std::map<std::string, uint64_t> zaps;              // object numbers by the names that scripts give them
     std::map<std::string, dmu::zap_stats_t> zap_stats; // of ZAPs and directories, as last read by a script
     ObjectRuns handed_out;

@@ -20,7 +20,8 @@ struct FunctionInfo {
     const char *name;
     uint32_t instructions; // its own, without callees, locks, atomics and allocation
     uint32_t frame_bytes;
-    bool recorded; // false: the cost is assumed
+    bool recorded;             // false: the cost is assumed
+    uint32_t pushed_bytes = 0; // of its arguments, by its caller, as part of the caller's frame
 };
 
 // Holds that ended in a frame, equal ones in a row: most are equal to the one before, and one comparison is less than

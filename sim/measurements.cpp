@@ -150,6 +150,8 @@ void Simulator::take_measurements()
         m.nodes[at].group = group;
     }
     for (uint32_t i = 0; i < m.nodes.size(); ++i) {
+        if (m.nodes[i].calls == 0 && m.nodes[i].parent != Measurements::no_node)
+            continue; // before the measured part only
         if (m.deepest_node == Measurements::no_node || m.nodes[i].stack_bytes > m.nodes[m.deepest_node].stack_bytes)
             m.deepest_node = i;
     }

@@ -9,7 +9,9 @@ CallNode *probe_new_node(uint16_t function)
 {
     Simulator &simulator = *hot.simulator;
     VERIFY3(function, <, simulator.tables().functions.size());
-    return simulator.call_tree().make_child(hot.node, function, simulator.tables().functions[function].frame_bytes);
+    return simulator.call_tree().make_child(hot.node, function,
+                                            simulator.tables().functions[function].frame_bytes +
+                                                simulator.tables().functions[function].pushed_bytes);
 }
 
 void probe_announce(bool entered)

@@ -10,11 +10,14 @@
 namespace cli {
 
 struct Outcome {
-    analysis::Json report; // null when interrupted
-    int status = 0;        // of exit_status.h
+    analysis::Json report;                     // null when interrupted
+    int status = 0;                            // of exit_status.h
+    std::map<std::string, std::string> kstats; // texts, by name
 };
 
 // `progress` may end the run by returning false.
-Outcome simulate(const scenarios::Scenario &scenario, const std::function<bool(const scenarios::Progress &)> &progress);
+// `kstats`: names whose text is wanted.
+Outcome simulate(const scenarios::Scenario &scenario, const std::function<bool(const scenarios::Progress &)> &progress,
+                 const std::vector<std::string> &kstats = {});
 
 } // namespace cli

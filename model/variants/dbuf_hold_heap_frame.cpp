@@ -16,7 +16,7 @@ public:
     Result<dbuf_hold_t> hold(dnode_t &dn, uint8_t level, uint64_t blkid, bool fail_sparse,
                              bool fail_uncached) const override
     {
-        Probe probe{Fn::dbuf_hold_impl};
+        Probe probe{Fn::dbuf_hold_impl_entry};
         return frame(dn, level, blkid, fail_sparse, fail_uncached, 0);
     }
 

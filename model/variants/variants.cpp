@@ -40,6 +40,16 @@ constexpr choice_t<std::unique_ptr<const dbuf_hold_variant_t> (*)()> dbuf_holds[
     {"stack-frame", make_dbuf_hold_stack_frame, "plain recursion"},
 };
 
+constexpr choice_t<std::unique_ptr<dbuf_hash_locks_t> (*)(uint32_t)> dbuf_hash_locks[] = {
+    {"mutex", make_dbuf_hash_mutexes, "a mutex: one look-up at a time"},
+    {"rwlock", make_dbuf_hash_rwlocks, "a rwlock: look-ups share it"},
+};
+
+constexpr choice_t<std::unique_ptr<const dbuf_evict_notify_t> (*)()> dbuf_evict_notifies[] = {
+    {"locked", make_dbuf_evict_notify_locked, "above the target every release takes dbuf_evict_lock to look again"},
+    {"unlocked", make_dbuf_evict_notify_unlocked, "the size is looked at, no lock is taken"},
+};
+
 constexpr choice_t<std::unique_ptr<const tx_hold_zap_t> (*)()> tx_hold_zaps[] = {
     {"by-object", make_tx_hold_zap_by_object, "every step looks the directory's dnode up by its number"},
     {"by-dnode", make_tx_hold_zap_by_dnode, "the dnode in hand is passed down"},
@@ -109,7 +119,9 @@ variants_t::variants_t(const code_config &code)
       dbuf_hold(chosen(dbuf_holds, code.dbuf_hold).make()), dnode_slots(make_dnode_slots(era, code)),
       next_offset(chosen(next_offsets, era.next_offset).make()),
       tx_hold_zap(chosen(tx_hold_zaps, code.tx_hold_zap).make()),
-      zap_upgrade(chosen(zap_upgrades, code.zap_upgrade).make(code))
+      zap_upgrade(chosen(zap_upgrades, code.zap_upgrade).make(code)),
+      dbuf_evict_notify(chosen(dbuf_evict_notifies, code.dbuf_evict_notify).make()),
+      make_dbuf_hash_locks(chosen(dbuf_hash_locks, code.dbuf_hash_locks).make)
 {
 }
 
@@ -120,6 +132,8 @@ std::span<const choice_info> choices()
         list(list_of_all, "object_alloc", object_allocs);
         list(list_of_all, "tx_hold_zap", tx_hold_zaps);
         list(list_of_all, "dbuf_hold", dbuf_holds);
+        list(list_of_all, "dbuf_hash_locks", dbuf_hash_locks);
+        list(list_of_all, "dbuf_evict_notify", dbuf_evict_notifies);
         list(list_of_all, "zap_upgrade", zap_upgrades);
         list(list_of_all, "slot_retry", slot_retries);
         return list_of_all;

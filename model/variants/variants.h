@@ -9,6 +9,8 @@
 #include "model/choices.h"
 #include "model/config.h"
 #include "model/eras.h"
+#include "model/variants/dbuf_evict_notify.h"
+#include "model/variants/dbuf_hash_locks.h"
 #include "model/variants/dbuf_hold.h"
 #include "model/variants/dnode_slots.h"
 #include "model/variants/next_offset.h"
@@ -30,6 +32,8 @@ struct variants_t {
     std::unique_ptr<const next_offset_variant_t> next_offset;
     std::unique_ptr<const tx_hold_zap_t> tx_hold_zap;
     std::unique_ptr<const zap_upgrade_t> zap_upgrade;
+    std::unique_ptr<const dbuf_evict_notify_t> dbuf_evict_notify;
+    std::unique_ptr<dbuf_hash_locks_t> (*make_dbuf_hash_locks)(uint32_t count);
 };
 
 } // namespace dmu

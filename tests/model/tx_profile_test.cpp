@@ -19,7 +19,8 @@ struct profile_t {
     {
         profile_t profile;
         for (uint16_t i = 0; i < static_cast<uint16_t>(Fn::count); ++i)
-            profile.fn[costs[i].name] += curthread().calls[i];
+            if (i != static_cast<uint16_t>(Fn::kmem_alloc)) // malloc there
+                profile.fn[costs[i].name] += curthread().calls[i];
         for (uint16_t i = 0; i < lock_class_count; ++i)
             profile.mutex[std::string(lock_class_names[i])] = sim::hot.lock_counts[i].acquisitions;
         return profile;

@@ -54,6 +54,7 @@ Json list_eras()
                         {"rw_upgrade_can_succeed", era.rw_upgrade_can_succeed},
                         {"zap_shrink", era.zap_shrink},
                         {"dbuf_cache", era.dbuf_cache},
+                        {"dbuf_evict_notify", era.dbuf_evict_notify},
                         {"meta_indirect_shift", era.meta_indirect_shift},
                         {"dbuf_mutexes", era.dbuf_mutexes},
                         {"commit", era.commit},

@@ -7,6 +7,10 @@
 #include "analysis/cli/output.h"
 #include "analysis/cli/simulate.h"
 #include "analysis/report_text.h"
+#include "model/kstat_report.h"
+#include "scenarios/input_error.h"
+
+#include <algorithm>
 
 namespace cli {
 
@@ -27,6 +31,21 @@ void complain(const std::string &name, const Json &report)
                          analysis::dump(one["value"]).c_str());
 }
 
+std::string known_kstats()
+{
+    std::string names;
+    for (const std::string_view name : dmu::kstat_names())
+        names += (names.empty() ? "" : ", ") + std::string(name);
+    return names;
+}
+
+void options(po::options_description &own)
+{
+    own.add_options()("kstat", po::value<std::vector<std::string>>()->value_name("NAME"),
+                      "print that kstat's text instead of the report (repeatable): arcstats, dbufs, dbufstats, dmu_tx, "
+                      "dnodestats, txgs");
+}
+
 int run(const Arguments &arguments)
 {
     const Common &common = arguments.common;
@@ -34,6 +53,11 @@ int run(const Arguments &arguments)
         loaded; // all of them first: a mistake in the last one is told before an hour has gone by
     for (const std::string &name : arguments.words)
         loaded.push_back(load(name, common));
+
+    const std::vector<std::string> kstats = arguments.list("kstat");
+    for (const std::string &name : kstats)
+        if (std::find(dmu::kstat_names().begin(), dmu::kstat_names().end(), name) == dmu::kstat_names().end())
+            throw UsageError("run: --kstat: " + scenarios::in_quotes(name) + " is no kstat; known: " + known_kstats());
 
     Output output(common.output);
     Output screen{std::string()};
@@ -44,11 +68,14 @@ int run(const Arguments &arguments)
         Outcome outcome;
         {
             Progress progress(common.progress);
-            outcome = simulate(loaded[i], [&](const scenarios::Progress &now) {
-                progress.show(name + ": " + analysis::duration_text(now.simulated_ps / 1000) + " simulated, " +
-                              analysis::grouped(now.operations) + " operations");
-                return !interrupt_requested();
-            });
+            outcome = simulate(
+                loaded[i],
+                [&](const scenarios::Progress &now) {
+                    progress.show(name + ": " + analysis::duration_text(now.simulated_ps / 1000) + " simulated, " +
+                                  analysis::grouped(now.operations) + " operations");
+                    return !interrupt_requested();
+                },
+                kstats);
         }
         if (outcome.status == interrupted) {
             if (i > 0)
@@ -56,13 +83,16 @@ int run(const Arguments &arguments)
             throw Interrupted(std::to_string(i) + " of " + std::to_string(loaded.size()) + " scenarios had finished");
         }
         status = graver(status, outcome.status);
-        bool shown = !common.json && !common.quiet;
+        bool shown = !common.json && !common.quiet && kstats.empty();
         if (common.json || (!output.is_stdout() && !text_file))
             output.write(analysis::dump(outcome.report) + "\n");
         else if (text_file)
             output.write(analysis::report_text(outcome.report, {}) + (i + 1 < loaded.size() ? "\n" : ""));
         if (shown && !(text_file && output.is_stdout()))
             screen.write(analysis::report_text(outcome.report, common.style()) + (i + 1 < loaded.size() ? "\n" : ""));
+        for (const std::string &kstat : kstats)
+            if (!common.json)
+                screen.write(outcome.kstats[kstat]);
         if (!shown)
             complain(name, outcome.report);
         loaded[i] = {}; // its memory is not needed any more
@@ -81,16 +111,19 @@ const Command run_command = {
     "result\n"
     "a line. With -o FILE the JSON goes there (the report, if FILE ends in .txt) and the report still to standard "
     "output,\n"
-    "unless -q or --json.\n\n"
+    "unless -q or --json. --kstat NAME prints what /proc/spl/kstat/zfs would show when the measured part ends; in JSON "
+    "the\n"
+    "same numbers are under dbuf, arc and dnode.\n\n"
     "Examples:\n"
     "  dmusim run object-alloc-legacy\n"
     "  dmusim run object-alloc-legacy --cpus 8 --set code.object_alloc=rescan -o rescan.json\n"
-    "  dmusim run alloc-one-txg --set params.objects=65536 --json | jq .counters.dnode_next_offset\n",
+    "  dmusim run alloc-one-txg --set params.objects=65536 --json | jq .counters.dnode_next_offset\n"
+    "  dmusim run dbufstats --kstat dbufstats\n",
     1,
     SIZE_MAX,
     "SCENARIO",
     true,
-    nullptr,
+    options,
     run};
 
 } // namespace cli
