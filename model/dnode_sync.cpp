@@ -233,15 +233,18 @@ void dnode_sync(dnode_t &dn, dmu_tx_t &tx)
     objset_t &os = *dn.dn_objset;
     VERIFY(dn.dn_phys->dn_type != DMU_OT_NONE || dn.dn_allocated_txg != 0);
 
-    std::unique_ptr<blkid_ranges> freed;
     {
         auto held = mutex_enter(dn.dn_mtx);
         write_down(dn, tx.tx_txg);
-        freed = std::move(dn.dn_free_ranges[slot]);
     }
-    if (freed != nullptr)
+    // The ranges stay until their blocks are freed: until then a reader finds the old pointers, and only dnode_block_freed
+    // tells it that they mean nothing.
+    if (const blkid_ranges *freed = dn.dn_free_ranges[slot].get()) {
         for (const auto &[first, last] : *freed)
             dnode_sync_free_range(dn, first, last, tx);
+        auto held = mutex_enter(dn.dn_mtx);
+        dn.dn_free_ranges[slot].reset();
+    }
 
     if (dn.dn_free_txg > 0 && dn.dn_free_txg <= tx.tx_txg) {
         ++os.os_freed_dnodes;

@@ -180,7 +180,7 @@ void run_files(const char *era, uint64_t seed, uint64_t operations)
 TEST_CASE("random work on files agrees with plain byte arrays, whatever the code base, and nothing is left behind")
 {
     for (const char *era : {"illumos-2016", "zol-2016-08", "zol-2017", "zol-2019", "head"})
-        run_files(era, 20261201, 1'200);
+        run_files(era, 20261201, 12'000);
 }
 
 TEST_CASE("random work on files, two million operations" * doctest::test_suite("long"))
