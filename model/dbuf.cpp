@@ -125,6 +125,7 @@ dmu_buf_impl_t *dbuf_create(dnode_t &dn, uint8_t level, uint64_t blkid, dmu_buf_
         db.db_size = DN_MAX_BONUSLEN - (dn.dn_nblkptr - 1) * (1u << SPA_BLKPTRSHIFT);
         return fresh.release(); // a bonus buffer is found through its dnode only
     }
+    db.db_hash = dbuf_hash(dn.dn_objset->os_id, dn.dn_object, level, blkid);
     db.db_size = level > 0 ? 1u << dn.dn_indblkshift : dn.dn_datablksz;
 
     {

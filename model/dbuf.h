@@ -84,6 +84,7 @@ struct dmu_buf_impl_t {
     uint64_t db_object = 0;
     uint64_t db_blkid = 0;
     uint8_t db_level = 0;
+    uint64_t db_hash = 0; // dbuf_hash of the four above
 
     // under db_mtx:
     dbuf_states_t db_state = DB_UNCACHED; // peeked at by holders

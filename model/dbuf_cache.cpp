@@ -124,7 +124,7 @@ void dbuf_cache_remove(dmu_state_t &dmu, dmu_buf_impl_t &db)
     dbuf_cache_t &cache = dmu.dbuf_cache.caches[db.db_caching_status];
     {
         Probe remove_probe{Fn::multilist_remove};
-        cache.cache.remove(&db, dbuf_hash(db));
+        cache.cache.remove(&db, db.db_hash);
     }
     atomic_add_64(cache.size, -int64_t{db.db_size});
     count_cached(dmu.dbuf_stats, db, db.db_caching_status, -1);
@@ -140,7 +140,7 @@ void dbuf_cache_insert(dmu_state_t &dmu, dmu_buf_impl_t &db, bool evicting)
     count_calls(Fn::multilist_link_active, 1);
     {
         Probe insert_probe{Fn::multilist_insert};
-        cache.cache.insert(&db, dbuf_hash(db));
+        cache.cache.insert(&db, db.db_hash);
     }
     const uint64_t size = atomic_add_64_nv(cache.size, int64_t{db.db_size});
     count_cached(dmu.dbuf_stats, db, which, 1);

@@ -14,7 +14,14 @@ namespace dmu {
 
 namespace {
 
-inline uint64_t dbuf_hash(uint64_t os, uint64_t object, uint8_t level, uint64_t blkid)
+bool same_block(const dmu_buf_impl_t &db, const objset_t *os, uint64_t object, uint8_t level, uint64_t blkid)
+{
+    return db.db_blkid == blkid && db.db_object == object && db.db_level == level && db.db_objset == os;
+}
+
+} // namespace
+
+uint64_t dbuf_hash(uint64_t os, uint64_t object, uint8_t level, uint64_t blkid)
 {
     uint64_t crc = crc64_byte(~0ull, level);
     crc = crc64_byte(crc, os >> 6);
@@ -23,18 +30,6 @@ inline uint64_t dbuf_hash(uint64_t os, uint64_t object, uint8_t level, uint64_t 
     crc = crc64_byte(crc, blkid);
     crc = crc64_byte(crc, blkid >> 8);
     return crc ^ (os >> 14) ^ (object >> 16) ^ (blkid >> 16);
-}
-
-bool same_block(const dmu_buf_impl_t &db, const objset_t *os, uint64_t object, uint8_t level, uint64_t blkid)
-{
-    return db.db_blkid == blkid && db.db_object == object && db.db_level == level && db.db_objset == os;
-}
-
-} // namespace
-
-uint64_t dbuf_hash(const dmu_buf_impl_t &db)
-{
-    return dbuf_hash(db.db_objset->os_id, db.db_object, db.db_level, db.db_blkid);
 }
 
 dbuf_hash_table_t::dbuf_hash_table_t(uint64_t bucket_count, std::unique_ptr<dbuf_hash_locks_t> chain_locks)
@@ -85,7 +80,7 @@ dmu_buf_impl_t *dbuf_find(objset_t &os, uint64_t object, uint8_t level, uint64_t
 dmu_buf_impl_t *dbuf_hash_insert(dmu_buf_impl_t &db)
 {
     dmu_state_t &dmu = db.db_objset->os_dmu;
-    const uint64_t index = dbuf_hash(db) & dmu.dbufs.hash_table_mask;
+    const uint64_t index = db.db_hash & dmu.dbufs.hash_table_mask;
     const dbuf_hash_guard_t chain(*dmu.dbufs.locks, index, RW_WRITER);
 
     dmu_buf_impl_t *&first = dmu.dbufs.hash_table[index];
@@ -117,7 +112,7 @@ dmu_buf_impl_t *dbuf_hash_insert(dmu_buf_impl_t &db)
 void dbuf_hash_remove(dmu_buf_impl_t &db)
 {
     dmu_state_t &dmu = db.db_objset->os_dmu;
-    const uint64_t index = dbuf_hash(db) & dmu.dbufs.hash_table_mask;
+    const uint64_t index = db.db_hash & dmu.dbufs.hash_table_mask;
     VERIFY(db.db_state == DB_EVICTING);
     const dbuf_hash_guard_t chain(*dmu.dbufs.locks, index, RW_WRITER);
 

@@ -40,7 +40,7 @@ arc_buf_contents_t dbuf_buf_type(const dmu_buf_impl_t &db, const dnode_t &dn);
 // A zeroed anonymous buffer for the dbuf.
 arc_buf_t *dbuf_alloc_buf(const dmu_buf_impl_t &db, const dnode_t &dn);
 // Where the block hashes to, in the table and in the lists of the caches.
-uint64_t dbuf_hash(const dmu_buf_impl_t &db);
+uint64_t dbuf_hash(uint64_t os, uint64_t object, uint8_t level, uint64_t blkid);
 
 // Nobody holds the dbuf any more; it goes to one of the caches. evicting: the caller is on its way to make room itself.
 // REQUIRES: db_mtx held; it is not afterwards.

@@ -1,5 +1,5 @@
 // dbuf_hash_locks "mutex": every OpenZFS but the one below (34dbc618f5 to 223b04d23d, 2022).
-#include <deque>
+#include <memory>
 
 #include "model/variants/dbuf_hash_locks.h"
 
@@ -9,18 +9,19 @@ namespace {
 
 class mutexes_t final : public dbuf_hash_locks_t {
 public:
-    explicit mutexes_t(uint32_t count) : mask_(count - 1)
+    explicit mutexes_t(uint32_t count) : mask_(count - 1), hash_mutexes_(new lock_t[count])
     {
         VERIFY((count & mask_) == 0);
-        for (uint32_t i = 0; i < count; ++i)
-            hash_mutexes_.emplace_back(lock_class_t("hash_mutexes"));
     }
-    void enter(uint64_t index, krw_t) override { hash_mutexes_[index & mask_].enter(); }
-    void exit(uint64_t index) override { hash_mutexes_[index & mask_].exit(); }
+    void enter(uint64_t index, krw_t) override { hash_mutexes_[index & mask_].lock.enter(); }
+    void exit(uint64_t index) override { hash_mutexes_[index & mask_].lock.exit(); }
 
 private:
     uint64_t mask_;
-    std::deque<kmutex_t> hash_mutexes_;
+    struct lock_t {
+        kmutex_t lock{"hash_mutexes"};
+    };
+    std::unique_ptr<lock_t[]> hash_mutexes_;
 };
 
 } // namespace

@@ -1,7 +1,7 @@
 // dbuf_hash_locks "rwlock": OpenZFS from 34dbc618f5 (June 2022) until 223b04d23d (September 2022) took it back.
 //
 // Look-ups of one hot dbuf no longer wait for each other; insertion and removal, which are writers, cost more.
-#include <deque>
+#include <memory>
 
 #include "model/variants/dbuf_hash_locks.h"
 
@@ -11,18 +11,19 @@ namespace {
 
 class rwlocks_t final : public dbuf_hash_locks_t {
 public:
-    explicit rwlocks_t(uint32_t count) : mask_(count - 1)
+    explicit rwlocks_t(uint32_t count) : mask_(count - 1), hash_rwlocks_(new lock_t[count])
     {
         VERIFY((count & mask_) == 0);
-        for (uint32_t i = 0; i < count; ++i)
-            hash_rwlocks_.emplace_back(lock_class_t("hash_rwlocks"));
     }
-    void enter(uint64_t index, krw_t mode) override { rw_enter_manual(hash_rwlocks_[index & mask_], mode); }
-    void exit(uint64_t index) override { rw_exit(hash_rwlocks_[index & mask_]); }
+    void enter(uint64_t index, krw_t mode) override { rw_enter_manual(hash_rwlocks_[index & mask_].lock, mode); }
+    void exit(uint64_t index) override { rw_exit(hash_rwlocks_[index & mask_].lock); }
 
 private:
     uint64_t mask_;
-    std::deque<krwlock_t> hash_rwlocks_;
+    struct lock_t {
+        krwlock_t lock{"hash_rwlocks"};
+    };
+    std::unique_ptr<lock_t[]> hash_rwlocks_;
 };
 
 } // namespace
