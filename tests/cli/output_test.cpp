@@ -176,3 +176,25 @@ TEST_CASE("an expectation that does not hold ends with 3, and the result is stil
     CHECK(ran.out.find("NOT HELD") != std::string::npos);
     CHECK(ran.out.find("because: a reason") != std::string::npos);
 }
+
+TEST_CASE("run --kstat prints that kstat instead of the report, and names the known ones where it is none")
+{
+    const Ran named = dmusim({"run", "dbufstats", "--kstat", "dbufstats", "--kstat", "txgs"});
+    CHECK(named.status == 0);
+    CHECK(named.out.starts_with("name                            type data\ncache_count                     4    "));
+    CHECK(named.out.find("\ntxg      birth ") != std::string::npos);
+    CHECK(named.out.find("Throughput") == std::string::npos);
+    const Ran unknown = dmusim({"run", "dbufstats", "--kstat", "nobody"});
+    CHECK(unknown.status == 2);
+    CHECK(unknown.out == "");
+    CHECK(unknown.err.find("\"nobody\" is no kstat; known: arcstats, dbufs, dbufstats") != std::string::npos);
+}
+
+TEST_CASE("a kernel stack above the expected limit ends with 3, and the report has the path to it")
+{
+    const Ran ran = dmusim({"run", "deep-stack", "--set",
+                            R"(expect=[{"metric": "stack.bytes", "at_most": 2000, "because": "a small stack"}])"});
+    CHECK(ran.status == 3);
+    CHECK(ran.out.find("Deepest kernel stack: 2,320 bytes") != std::string::npos);
+    CHECK(ran.out.find("dbuf_read_impl >") != std::string::npos);
+}
