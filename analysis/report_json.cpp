@@ -18,6 +18,8 @@ const char *end_name(End end)
         return "refused";
     case End::deadlock:
         return "deadlock";
+    case End::lost_wakeup:
+        return "lost_wakeup";
     case End::livelock:
         return "livelock";
     case End::invariant:
@@ -63,6 +65,14 @@ Json operations(const RunResult &result)
                              {"p99", nanoseconds(op.latency.p99)},
                              {"max", nanoseconds(op.latency.max)}};
         one["parts_ns"] = parts(op.parts);
+        Json by_lock = Json::array();
+        for (const LockTime &lock : op.locks)
+            by_lock.push_back({{"class", lock.lock_class},
+                               {"wait_ns", nanoseconds(lock.spinning + lock.blocked + lock.cpu_wait)},
+                               {"spinning", nanoseconds(lock.spinning)},
+                               {"blocked", nanoseconds(lock.blocked)},
+                               {"cpu_wait", nanoseconds(lock.cpu_wait)}});
+        one["locks"] = std::move(by_lock);
         ops[op.name] = std::move(one);
     }
     return ops;
@@ -124,6 +134,16 @@ Json named_times(const std::vector<NamedTime> &list, const char *name_key, const
     return rows;
 }
 
+Json hot_locks(const std::vector<HotLock> &list)
+{
+    Json rows = Json::array();
+    for (const HotLock &lock : list)
+        rows.push_back({{"instance", lock.name},
+                        {"wait_ns", nanoseconds(lock.ps)},
+                        {"holders", named_times(lock.holders, "caller", "blamed_ns")}});
+    return rows;
+}
+
 Json locks(const RunResult &result)
 {
     Json list = Json::array();
@@ -145,7 +165,20 @@ Json locks(const RunResult &result)
                         {"owner_changes", lock.owner_changes},
                         {"waiters", named_times(lock.waiters, "caller", "wait_ns")},
                         {"holders", named_times(lock.holders, "caller", "blamed_ns")},
-                        {"hottest", named_times(lock.hottest, "instance", "wait_ns")}});
+                        {"paths", named_times(lock.paths, "path", "blamed_ns")},
+                        {"hottest", hot_locks(lock.hottest)}});
+    return list;
+}
+
+Json chains(const RunResult &result)
+{
+    Json list = Json::array();
+    for (const ChainResult &chain : result.chains) {
+        Json links = Json::array();
+        for (const ChainResult::Link &link : chain.links)
+            links.push_back({{"lock", link.lock_class}, {"held_by", link.holder}});
+        list.push_back({{"chain", links}, {"wait_ns", nanoseconds(chain.ps)}});
+    }
     return list;
 }
 
@@ -254,6 +287,7 @@ Json report_json(const RunResult &result)
     report["groups"] = groups(result);
     report["cpu"] = processors(result);
     report["locks"] = locks(result);
+    report["wait_chains"] = chains(result);
     report["histograms"] = histograms(result);
     report["counters"] = result.counters;
     report["allocator"] = allocator(result.allocator);

@@ -45,6 +45,16 @@ inline std::string point_text(const Json &point)
     return text;
 }
 
+// "os_obj_lock held in dmu_object_alloc, who waited for db_mtx held in dbuf_hold_impl"
+inline std::string chain_text(const Json &chain)
+{
+    std::string text;
+    for (const Json &link : member(chain, "chain"))
+        text += (text.empty() ? "" : ", who waited for ") + shown(member(link, "lock")) + " held in " +
+                shown(member(link, "held_by"));
+    return text;
+}
+
 // The table of operations: how many, how fast, how long.
 inline std::vector<Table::Column> throughput_columns()
 {

@@ -32,6 +32,21 @@ Figure throughput(const Json &result)
     return figure;
 }
 
+// Which locks an operation spun and was blocked for.
+ReportTable lock_waits_of(const Json &op, double total)
+{
+    const Json &locks = member(op, "locks");
+    ReportTable table{"",
+                      {{"waiting for", Table::left}, {"share"}, {"spinning"}, {"blocked"}, {"CPU wait"}},
+                      {},
+                      locks.size() > callers_shown ? locks.size() - callers_shown : 0};
+    for (size_t i = 0; i < std::min(locks.size(), callers_shown); ++i)
+        table.rows.push_back({shown(member(locks[i], "class")), percent_text(member(locks[i], "wait_ns"), total),
+                              duration_text(member(locks[i], "spinning")), duration_text(member(locks[i], "blocked")),
+                              duration_text(member(locks[i], "cpu_wait"))});
+    return table;
+}
+
 // One figure an operation: the six parts of its time.
 void time_parts(Section &section, const Json &result)
 {
@@ -67,6 +82,8 @@ void time_parts(Section &section, const Json &result)
         figure.chart =
             bar_chart(figure.words, bars, {"% of the time of all " + escaped(name), false, "d", {}}, "share", "");
         figure.tables.push_back(std::move(table));
+        if (ReportTable waits = lock_waits_of(op, total); !waits.rows.empty())
+            figure.tables.push_back(std::move(waits));
         section.figures.push_back(std::move(figure));
     }
 }
@@ -146,6 +163,62 @@ Figure lock_blame(const Json &lock)
         figure.tables.push_back(std::move(table));
     }
     figure.words += ".";
+    return figure;
+}
+
+// A ranking of `dmusim whatif`, as gains in per cent: what is left of the axis loses.
+Section suppositions(const Json &whatif)
+{
+    Section section{"whatif", "What if", {}, {}};
+    for (const Json &sentence : member(whatif, "words"))
+        section.paragraphs.push_back(shown(sentence));
+    for (const char *list : {"ranking", "pairs"}) {
+        const Json &entries = member(whatif, list);
+        if (entries.empty())
+            continue;
+        const bool pairs = std::string(list) == "pairs";
+        Figure figure{pairs ? "Two at once" : "One at a time", "", nullptr, {}, "", {}, true};
+        ReportTable table{"",
+                          {{"what if", Table::left},
+                           {"kind", Table::left},
+                           {"before"},
+                           {"after"},
+                           {"gain"},
+                           {"then on top", Table::left}},
+                          {},
+                          0};
+        std::vector<ChartBar> bars;
+        for (const Json &entry : entries) {
+            const Json &factor = member(entry, "factor"), &gain = member(entry, "gain");
+            const std::string name =
+                shown(member(entry, "name")) + (factor == 0 ? " free" : " " + number_text(factor) + " times cheaper");
+            const std::string times = gain.is_number() ? digits_text(number_of(gain), 4) + "x" : "-";
+            table.rows.push_back({name, shown(member(entry, "kind")), number_text(member(entry, "before")),
+                                  number_text(member(entry, "after")), times, shown(member(entry, "next"))});
+            if (gain.is_number())
+                bars.push_back(
+                    {name, times + ", then " + shown(member(entry, "next")), (number_of(gain) - 1) * 100, 0});
+        }
+        figure.words = "By gain: " + table.rows[0][0] + " first, " + table.rows[0][4] + ".";
+        if (!bars.empty())
+            figure.chart = bar_chart(figure.words, bars,
+                                     {"% change of " + shown(member(whatif, "metric")), false, "~f", {}}, "gain", "");
+        figure.tables.push_back(std::move(table));
+        section.figures.push_back(std::move(figure));
+    }
+    return section;
+}
+
+// Waiting during which the holder itself waited.
+Figure wait_chains(const Json &chains)
+{
+    Figure figure{"Who waited for whom", "", nullptr, {}, "", {}, true};
+    ReportTable table{"", {{"chain", Table::left}, {"waiting"}}, {}, 0};
+    for (const Json &chain : chains)
+        table.rows.push_back({chain_text(chain), duration_text(member(chain, "wait_ns"))});
+    figure.words =
+        "While the holder of a lock waited itself, others waited for it: longest for " + table.rows[0][0] + ".";
+    figure.tables.push_back(std::move(table));
     return figure;
 }
 
@@ -369,8 +442,13 @@ void add_run_sections(Report &report, const Json &result)
         for (size_t i = 0; i < std::min(locks.size(), locks_explained); ++i)
             if (number_of(member(member(locks[i], "wait_ns"), "total")) > 0)
                 section.figures.push_back(lock_blame(locks[i]));
+        if (const Json &chains = member(result, "wait_chains"); chains.is_array() && !chains.empty())
+            section.figures.push_back(wait_chains(chains));
         report.sections.push_back(std::move(section));
     }
+
+    if (const Json &whatif = member(result, "whatif"); whatif.is_object())
+        report.sections.push_back(suppositions(whatif));
 
     Section course{"course", "Over time", {}, {}};
     if (const Json &txgs = member(result, "txgs"); txgs.is_array() && !txgs.empty())

@@ -91,6 +91,22 @@ private:
         out_ += rates.text();
         heading("Where the time of an operation went");
         out_ += parts.text();
+        Table waits({{"of it, waiting for", Table::left}, {"share"}, {"spinning"}, {"blocked"}, {"CPU wait"}});
+        for (const auto &[name, op] : ops.items()) {
+            double total = 0;
+            for (const auto &[part, ns] : member(op, "parts_ns").items())
+                total += ns.get<double>();
+            const Json &op_locks = member(op, "locks");
+            for (size_t i = 0; i < std::min(op_locks.size(), callers_shown); ++i) {
+                const Json &lock = op_locks[i];
+                waits.row({escaped(name) + ": " + shown(member(lock, "class")),
+                           percent_text(member(lock, "wait_ns"), total), percent_text(member(lock, "spinning"), total),
+                           percent_text(member(lock, "blocked"), total),
+                           percent_text(member(lock, "cpu_wait"), total)});
+            }
+        }
+        if (!waits.empty())
+            out_ += "\n" + waits.text();
         const Json &groups = member(result_, "groups");
         if (groups.size() > 0) {
             heading("Where the time of the threads went");
@@ -158,6 +174,14 @@ private:
         for (size_t i = 0; i < std::min(locks.size(), locks_explained); ++i)
             if (member(locks[i], "wait_ns")["total"] != 0)
                 explain(locks[i]);
+        const Json &chains = member(result_, "wait_chains");
+        for (size_t i = 0; i < std::min(chains.size(), callers_shown); ++i) {
+            if (i == 0)
+                out_ += "\n  " + style_.heading("Who waited for whom, while the holder waited itself") + "\n";
+            char time[32];
+            std::snprintf(time, sizeof time, "    %10s  ", duration_text(member(chains[i], "wait_ns")).c_str());
+            out_ += time + chain_text(chains[i]) + "\n";
+        }
     }
 
     void explain(const Json &lock)

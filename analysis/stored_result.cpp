@@ -1,6 +1,7 @@
 #include "analysis/stored_result.h"
 
 #include "analysis/report_json.h"
+#include "analysis/whatif.h"
 #include "scenarios/strict_json.h"
 
 #include <algorithm>
@@ -12,6 +13,15 @@ namespace {
 void add(std::vector<Json> &results, scenarios::Document document)
 {
     const Json &root = document.root;
+    if (root.is_object() && root.contains("format") && root["format"] == whatif_format) {
+        if (!root.contains("result") || !root.contains("ranking"))
+            throw document.error("", "missing result or ranking: what `whatif --json` or `whatif -o` writes has them");
+        Json result = root["result"];
+        for (const char *key : {"metric", "before", "top", "ranking", "pairs", "words"})
+            if (root.contains(key))
+                result["whatif"][key] = root[key];
+        document.root = std::move(result);
+    }
     if (!root.is_object() || !root.contains("format"))
         throw document.error("", std::string("not a result: it has no \"format\": \"") + result_format + "\"");
     if (root["format"] != result_format)

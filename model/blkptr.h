@@ -25,6 +25,7 @@ constexpr uint32_t DN_MIN_INDBLKSHIFT = 12;
 constexpr uint32_t DN_MAX_OBJECT_SHIFT = 48;
 constexpr uint64_t DN_MAX_OBJECT = 1ull << DN_MAX_OBJECT_SHIFT;
 constexpr uint32_t DNODE_MIN_SLOTS = 1;
+constexpr uint32_t DNODE_MAX_SLOTS = DNODES_PER_BLOCK;
 constexpr uint64_t DMU_META_DNODE_OBJECT = 0;
 constexpr uint64_t DMU_BONUS_BLKID = ~0ull;
 static_assert(DN_MAX_NBLKPTR == 3);

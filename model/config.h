@@ -28,6 +28,14 @@ struct code_config {
     std::string create_path = "zpl";       // zpl | dmu
     std::string dbuf_hash_locks = "mutex"; // what guards the chains of the dbuf hash table
     std::string dbuf_evict_notify;         // how a release finds out that the dbuf cache is too big
+    bool read_consults_prefetch = false;   // a read of a block of dnodes passes the meta-dnode's prefetcher lock
+    std::string slot_locks = "whole-range";      // what is locked while a large dnode takes its slots (the same eras)
+    std::string slot_wake = "locked";            // how those who wait for a slot's handle are woken (the same eras)
+    std::string txg_hold = "until-commit";       // how long a transaction keeps its txg from quiescing
+    std::string dirty_check = "under-lock";      // where dnode_setdirty looks whether the dnode is listed already
+    std::string sync_dispatch = "every-sublist"; // which lists of dirty dnodes become tasks of sync
+    std::string assign_order = "assign-first";   // object_update: before or after the structure lock is taken
+    std::string fault = "none";                  // planted: sets one of the choices above to what is wrong
 };
 
 struct disk_config {

@@ -28,6 +28,8 @@ namespace dmu {
     X(dmu_object_alloc, "dmu_object_alloc", 72, recorded, 48, "A; 32 of them again each visit, as dmu_object_next")    \
     X(dmu_object_claim, "dmu_object_claim", 40, assumed, 32, "G: dmu_object_alloc without its loop")                   \
     X(dmu_object_free, "dmu_object_free", 30, assumed, 48, "G")                                                        \
+    X(taskq_dispatch, "taskq_dispatch", 100, assumed, 0, "G")                                                          \
+    X(dmu_object_update, "dmu_object_update", 100, assumed, 0, "G")                                                    \
     X(dmu_object_next, "dmu_object_next", 32, recorded, 144, "B: the loop of dmu_object_alloc, this included")         \
     X(dmu_object_info_from_dnode, "__dmu_object_info_from_dnode", 81, recorded, 32, "C")                               \
     X(dnode_hold_impl, "dnode_hold_impl", 106, recorded, 160, "B; 125 in A")                                           \
@@ -307,6 +309,7 @@ namespace dmu {
     X(zap_put_leaf, "zap_put_leaf", 8, assumed, 32, "G: inlined")                                                      \
     X(zap_put_leaf_maybe_grow_ptrtbl, "zap_put_leaf_maybe_grow_ptrtbl", 37, recorded, 96, "C")                         \
     X(zap_expand_leaf, "zap_expand_leaf", 150, assumed, 224, "G")                                                      \
+    X(zap_shrink, "zap_shrink", 150, assumed, 0, "G")                                                                  \
     X(zap_leaf_init, "zap_leaf_init", 1300, assumed, 48, "G: 638 chunks")                                              \
     X(zap_memset, "zap_memset", 1024, assumed, 0, "G: the hash table of a leaf, byte by byte")                         \
     X(zap_leaf_lookup, "zap_leaf_lookup", 66, recorded, 80, "D: the comparison of the name included")                  \

@@ -3,6 +3,7 @@
 
 #include "model/dmu_state.h"
 #include "model/dmu_tx.h"
+#include "model/eras.h"
 #include "model/objset.h"
 #include "model/variants/variants.h"
 
@@ -12,7 +13,7 @@ uint64_t dmu_object_alloc(objset_t &os, const dnode_spec &spec, dmu_tx_t &tx)
 {
     Probe probe{Fn::dmu_object_alloc};
     VERIFY(tx.tx_txg != 0);
-    VERIFY3(spec.slots, ==, DNODE_MIN_SLOTS); // larger dnodes are left out
+    VERIFY(spec.slots == DNODE_MIN_SLOTS || knows_large_dnodes(os.os_dmu.config.code));
     return os.os_dmu.variants.object_alloc->dmu_object_alloc(os, spec, tx);
 }
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "model/dmu_state.h"
 #include "model/dnode.h"
 #include "model/muldiv.h"
 #include "model/objset.h"
@@ -210,6 +211,11 @@ uint32_t &hopeless_tries(dsl_pool_t &dp)
     return dp.dp_hopeless_tries[id];
 }
 
+const txg_hold_t &txg_hold_of(const dmu_tx_t &tx)
+{
+    return *tx.tx_pool->dp_spa->spa_dmu->variants.txg_hold;
+}
+
 // REQUIRES: the last try was refused for that reason.
 void check_progress(dsl_pool_t &dp)
 {
@@ -244,6 +250,7 @@ Result<> dmu_tx_assign(dmu_tx_t &tx, txg_how_t txg_how)
     if (!tx.tx_pool->dp_hopeless_tries.empty())
         hopeless_tries(*tx.tx_pool) = 0;
     txg_rele_to_quiesce(tx.tx_txgh);
+    txg_hold_of(tx).assigned(tx.tx_txgh);
     return {};
 }
 
@@ -333,8 +340,16 @@ void dmu_tx_commit(dmu_tx_ptr tx)
         }
     }
     dsl_dir_tempreserve_clear(*tx);
-    if (!tx->tx_anyobj)
-        txg_rele_to_sync(tx->tx_txgh);
+    if (!tx->tx_anyobj) {
+        // Its txg waits for it.
+        const tx_state_t &state = tx->tx_pool->dp_tx;
+        const uint64_t begun = std::max(state.tx_syncing_txg, state.tx_synced_txg);
+        if (tx->tx_txg <= begun)
+            PANIC("thread %s commits a transaction of txg %llu, but the sync of txg %llu has begun already",
+                  curthread().name.c_str(), static_cast<unsigned long long>(tx->tx_txg),
+                  static_cast<unsigned long long>(begun));
+        txg_hold_of(*tx).committed(tx->tx_txgh);
+    }
     kmem_free(dmu_tx_bytes);
 }
 

@@ -12,6 +12,7 @@
 #include "model/dsl_pool.h"
 #include "model/objset.h"
 #include "model/spa.h"
+#include "model/variants/variants.h"
 
 namespace dmu {
 
@@ -26,7 +27,8 @@ void dnode_setdblksz(dnode_t &dn, uint32_t size)
     dn.dn_datablkshift = std::has_single_bit(size) ? static_cast<uint8_t>(std::bit_width(size) - 1) : 0;
 }
 
-void dnode_destroy(dnode_t &dn)
+// referenced: the caller has a reference of the slot's zrlock, which goes with the dnode.
+void dnode_destroy(dnode_t &dn, bool referenced = true)
 {
     Probe probe{Fn::dnode_destroy};
     objset_t &os = *dn.dn_objset;
@@ -40,7 +42,8 @@ void dnode_destroy(dnode_t &dn)
         if (os.os_dnodes.empty())
             cv_broadcast(os.os_evicted);
     }
-    zrl_remove(dnh.dnh_zrlock);
+    if (referenced)
+        zrl_remove(dnh.dnh_zrlock);
     if (dn.dn_bonus != nullptr) {
         dn.dn_bonus->db_mtx.enter();
         dbuf_destroy(*std::exchange(dn.dn_bonus, nullptr));
@@ -68,6 +71,7 @@ dnode_t *dnode_create(objset_t &os, dnode_phys_t &dnp, dmu_buf_impl_t *db, uint6
     dn.dn_indblkshift = dnp.dn_indblkshift;
     dn.dn_nlevels = dnp.dn_nlevels;
     dn.dn_type = static_cast<dmu_object_type_t>(dnp.dn_type);
+    dn.dn_num_slots = static_cast<uint8_t>(DNODE_MIN_SLOTS + dnp.dn_extra_slots);
     dn.dn_nblkptr = dnp.dn_nblkptr;
     dn.dn_bonustype = static_cast<dmu_object_type_t>(dnp.dn_bonustype);
     dn.dn_bonuslen = dnp.dn_bonuslen;
@@ -111,6 +115,11 @@ void dnode_special_close(dnode_handle_t &dnh)
         kpreempt();
     zrl_add(dnh.dnh_zrlock);
     dnode_destroy(*std::exchange(dnh.dnh_dnode, nullptr));
+}
+
+void dnode_reclaim(dnode_handle_t &dnh)
+{
+    dnode_destroy(*std::exchange(dnh.dnh_dnode, nullptr), false);
 }
 
 bool dnode_add_ref(dnode_t &dn)
@@ -161,8 +170,14 @@ void dnode_allocate(dnode_t &dn, const dnode_spec &spec, dmu_tx_t &tx)
     VERIFY3(dn.dn_holds.peek(), <=, 1u);
     VERIFY(dn.dn_dbufs == nullptr || dn.dn_dbufs->empty());
     VERIFY3(spec.bonuslen, <=, DN_MAX_BONUSLEN);
+    VERIFY3(spec.slots, >=, DNODE_MIN_SLOTS);
+    VERIFY3(spec.slots, <=, DNODE_MAX_SLOTS);
 
     dn.dn_type = spec.type;
+    dn.dn_num_slots = static_cast<uint8_t>(spec.slots);
+    os.os_large_dnodes = os.os_large_dnodes || spec.slots > DNODE_MIN_SLOTS;
+    if (os.os_large_dnodes)
+        dnode_verify_slots(dn);
     dnode_setdblksz(dn, blocksize);
     dn.dn_indblkshift = static_cast<uint8_t>(ibs);
     dn.dn_nlevels = 1;
@@ -198,6 +213,8 @@ void dnode_setdirty(dnode_t &dn, dmu_tx_t &tx)
         dsl_dataset_dirty(*os.os_dsl_dataset, tx);
         return;
     }
+    if (os.os_dmu.variants.dirty_check->listed(dn, slot))
+        return;
     {
         auto held = mutex_enter(os.dirty_list_lock());
         if (list_link_active(dn.dn_dirty_link[slot]))

@@ -7,8 +7,9 @@
 // allocator's search stumbles over.
 //
 // Followed: OpenZFS 81285582b9 (2016-05). How a slot is judged free is a choice (model/variants/dnode_slots.h), and so
-// is the search (model/variants/next_offset.h). Left out: dnodes of more than one slot, spill blocks, moving dnodes,
-// raw bonus contents beyond a few words, user accounting.
+// is the search (model/variants/next_offset.h). A dnode may take up to 32 slots of one block where slots are judged by
+// their handles (since 2019); what it gains by that, a larger bonus buffer, is left out. Left out too: spill blocks,
+// moving dnodes, raw bonus contents beyond a few words, user accounting.
 #pragma once
 
 #include <cstdint>
@@ -63,6 +64,7 @@ struct dnode_t {
 
     // Copies of what dn_phys says, as open transactions see it; under dn_struct_rwlock where it matters.
     dmu_object_type_t dn_type = DMU_OT_NONE;
+    uint8_t dn_num_slots = DNODE_MIN_SLOTS;
     dmu_object_type_t dn_bonustype = DMU_OT_NONE;
     uint16_t dn_bonuslen = 0;
     uint8_t dn_nblkptr = 0;
@@ -157,7 +159,8 @@ private:
 };
 
 // EINVAL: no such number. ENOENT: not allocated, or just allocated and freed again. EEXIST, ENOSPC: not free.
-// slots is the room wanted with DNODE_MUST_BE_FREE (1 here), 0 otherwise.
+// slots is the room wanted with DNODE_MUST_BE_FREE, 0 otherwise. More than one, or the inside of a larger dnode, is
+// known only where slots are judged by their handles.
 Result<dnode_hold_t> dnode_hold_impl(objset_t &os, uint64_t object, uint32_t flag, uint32_t slots);
 Result<dnode_hold_t> dnode_hold(objset_t &os, uint64_t object); // DNODE_MUST_BE_ALLOCATED
 // The same by a thread that, its block in hand, waits for an instant before it goes to the slot: how an experiment
@@ -179,7 +182,7 @@ struct dnode_spec {
     uint32_t slots = DNODE_MIN_SLOTS;
 };
 
-// REQUIRES: held, of type DMU_OT_NONE.
+// REQUIRES: held, of type DMU_OT_NONE, with room for that many slots.
 void dnode_allocate(dnode_t &dn, const dnode_spec &spec, dmu_tx_t &tx);
 void dnode_free(dnode_t &dn, dmu_tx_t &tx);
 void dnode_free_range(dnode_t &dn, uint64_t off, uint64_t len, dmu_tx_t &tx);

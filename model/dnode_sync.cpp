@@ -158,6 +158,7 @@ void dnode_sync_free(dnode_t &dn, dmu_tx_t &tx)
         dn.dn_allocated_txg = 0;
         dn.dn_free_txg = 0;
     }
+    dnode_free_interior_slots(dn);
     dnode_rele(dn); // it may be gone now
 }
 
@@ -207,6 +208,7 @@ void write_down(dnode_t &dn, uint64_t txg)
             phys.dn_nblkptr = dn.dn_nblkptr;
         }
         phys.dn_type = dn.dn_type;
+        phys.dn_extra_slots = static_cast<uint8_t>(dn.dn_num_slots - DNODE_MIN_SLOTS);
         phys.dn_bonustype = dn.dn_bonustype;
         phys.dn_bonuslen = dn.dn_bonuslen;
     }

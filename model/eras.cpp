@@ -148,12 +148,19 @@ void apply_era(model_config &config)
     config.code.arc_buf_access = era->arc_buf_access;
     config.code.walk_earlier_slots = era->walk_earlier_slots;
     config.code.rw_upgrade_can_succeed = era->rw_upgrade_can_succeed;
+    config.code.read_consults_prefetch = era->read_consults_prefetch;
     config.code.zap_shrink = era->zap_shrink;
     config.code.dbuf_cache = era->dbuf_cache;
     config.code.dbuf_evict_notify = era->dbuf_evict_notify;
     config.dataset.meta_indirect_shift = era->meta_indirect_shift;
     config.dataset.indirect_shift = era->indirect_shift;
     config.dataset.dbuf_mutexes = era->dbuf_mutexes;
+}
+
+bool knows_large_dnodes(const code_config &code)
+{
+    const era_t *era = find_era(code.era);
+    return era != nullptr && era->slots_by_handle && !code.walk_earlier_slots;
 }
 
 model_config era_config(std::string_view name)

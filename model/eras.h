@@ -52,6 +52,8 @@ const era_t *find_era(std::string_view name);
 
 // The era's values in every field it decides. REQUIRES: config.code.era is a known name.
 void apply_era(model_config &config);
+// Dnodes of more than one slot are simulated where slots are judged by their handles.
+bool knows_large_dnodes(const code_config &code);
 // A configuration of that era, everything else at its default.
 model_config era_config(std::string_view name);
 

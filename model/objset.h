@@ -85,6 +85,9 @@ struct objset_t {
     uint64_t os_watched_object = 0;
     uint64_t os_watched_holds = 0;
 
+    // A dnode of more than one slot has been seen: from then on each new one is checked against its neighbours.
+    bool os_large_dnodes = false;
+
     dnode_stats_t stats;
     allocator_stats_t allocator;
     allocator_trace_t *allocator_trace = nullptr;

@@ -2,6 +2,7 @@
 // into those blocks, and then the blocks are written, and with them everything above.
 //
 // Followed: OpenZFS 81285582b9, dmu_objset.c; 68cbd56e18 for the freed counter.
+#include <algorithm>
 #include <deque>
 
 #include "model/dbuf_impl.h"
@@ -18,6 +19,16 @@ namespace dmu {
 
 namespace {
 
+constexpr uint32_t sublists_min = 4;
+
+// Every bit of the number counts for every bit of the hash (the finish of MurmurHash3).
+uint64_t hash_of_block(uint64_t number)
+{
+    number = (number ^ number >> 33) * 0xff51afd7ed558ccd;
+    number = (number ^ number >> 33) * 0xc4ceb9fe1a85ec53;
+    return number ^ number >> 33;
+}
+
 void sync_list(list_t<dnode_t> &list, dmu_tx_t &tx)
 {
     while (dnode_t *dn = list.head()) {
@@ -27,8 +38,8 @@ void sync_list(list_t<dnode_t> &list, dmu_tx_t &tx)
     }
 }
 
-// With more than one sync thread (OpenZFS 64fc776208, 2017) the dnodes are dealt out by their block, so that two
-// threads never change one block of dnodes.
+// With more than one sync thread (OpenZFS 64fc776208, 2017) the dnodes are dealt out to as many sublists as there are
+// CPUs, at least four, by a hash of their block, so that two threads never change one block of dnodes.
 void sync_dnodes(objset_t &os, list_t<dnode_t> &list, size_t slot, dmu_tx_t &tx)
 {
     taskq_t *taskq = os.os_spa.spa_dsl_pool->dp_sync_taskq.get();
@@ -37,14 +48,16 @@ void sync_dnodes(objset_t &os, list_t<dnode_t> &list, size_t slot, dmu_tx_t &tx)
         return;
     }
     std::deque<list_t<dnode_t>> parts;
-    for (uint32_t i = 0; i < taskq->threads(); ++i)
+    const uint32_t sublists = std::max(max_ncpus(), sublists_min);
+    for (uint32_t i = 0; i < sublists; ++i)
         parts.emplace_back(member_offset(&dnode_t::dn_dirty_link) + slot * sizeof(list_node_t));
     while (dnode_t *dn = list.head()) {
         list.remove(dn);
-        parts[(dn->dn_object >> DNODES_PER_BLOCK_SHIFT) % parts.size()].insert_tail(dn);
+        parts[hash_of_block(dn->dn_object >> DNODES_PER_BLOCK_SHIFT) % sublists].insert_tail(dn);
     }
     for (list_t<dnode_t> &part : parts)
-        taskq->dispatch([&part, &tx] { sync_list(part, tx); });
+        if (os.os_dmu.variants.sync_dispatch->wanted(part))
+            taskq->dispatch([&part, &tx] { sync_list(part, tx); });
     taskq->wait();
 }
 
@@ -78,7 +91,8 @@ void dmu_objset_sync(objset_t &os, zio_root_t &pio, dmu_tx_t &tx)
     os.os_sync_pio = &pio;
 
     dnode_sync(mdn, tx);
-    sync_dnodes(os, os.os_free_dnodes[slot], slot, tx);
+    if (os.freed_listed_apart)
+        sync_dnodes(os, os.os_free_dnodes[slot], slot, tx);
     sync_dnodes(os, os.os_dirty_dnodes[slot], slot, tx);
 
     // What is left on the meta-dnode's list are its blocks of dnodes, put back by dbuf_sync_leaf.

@@ -1,5 +1,7 @@
 #include "model/spl.h"
 
+#include "model/lock_names.h"
+
 #include <cstdarg>
 #include <cstdio>
 
@@ -18,15 +20,19 @@ constexpr auto functions = [] {
     return table;
 }();
 
-#define MODEL_LOCK_CLASS_INFO(name) sim::LockClassInfo{name, nullptr},
-constexpr sim::LockClassInfo lock_classes[] = {MODEL_LOCK_CLASSES(MODEL_LOCK_CLASS_INFO)};
+#define MODEL_LOCK_CLASS_INFO(name) sim::LockClassInfo{name, lock_description(name)},
+std::span<const sim::LockClassInfo> lock_classes()
+{
+    static const sim::LockClassInfo table[] = {MODEL_LOCK_CLASSES(MODEL_LOCK_CLASS_INFO)};
+    return table;
+}
 #undef MODEL_LOCK_CLASS_INFO
 
 } // namespace
 
 sim::Tables model_tables()
 {
-    return {functions, lock_classes};
+    return {functions, lock_classes()};
 }
 
 zrlock_t::zrlock_t() = default;
@@ -74,6 +80,14 @@ void zrlock_t::exit()
     auto held = mutex_enter(collision_->lock);
     word_.store(0);
     cv_broadcast(collision_->changed);
+}
+
+void zrlock_t::exit_unlocked()
+{
+    VERIFY(locked());
+    word_.store(0);
+    if (collision_ != nullptr)
+        cv_broadcast(collision_->changed);
 }
 
 sim::Thread &thread_create(std::string name, std::function<void()> body)

@@ -23,6 +23,7 @@ void taskq_t::stop()
 
 void taskq_t::dispatch(std::function<void()> task)
 {
+    Probe probe{Fn::taskq_dispatch};
     auto held = mutex_enter(tq_lock);
     VERIFY(!tq_exiting);
     tq_tasks.push_back(std::move(task));

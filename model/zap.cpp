@@ -400,7 +400,7 @@ Result<> zap_remove(objset_t &os, uint64_t zapobj, std::string_view name, dmu_tx
     zap_t &zap = **locked;
     const zap_name_t zn(zap, name);
     if (!zap.zap_ismicro)
-        return fzap_remove(zap, zn, tx);
+        return fzap_remove(*locked, zn, tx);
 
     const auto slot = mze_find(zap, zn);
     if (!slot)

@@ -5,7 +5,7 @@
 // zt_shift the table must double first. It starts in the second half of the header (1,024 pointers), moves to a block
 // of its own, and from then on doubles into new blocks, one old block a step, so that no single add pays for the whole
 // table; while that goes on every store goes to both tables. Steps are also taken ahead of need, by any add that leaves
-// a leaf with few free chunks. Nothing here ever shrinks.
+// a leaf with few free chunks. The table never shrinks; leaves do where that is chosen (variants/zap_shrink.h).
 #include "model/dmu_state.h"
 #include "model/zap_impl.h"
 
@@ -181,16 +181,6 @@ Result<> zap_grow_ptrtbl(zap_t &zap, dmu_tx_t &tx)
     return {};
 }
 
-Result<> zap_set_idx_to_blk(zap_t &zap, uint64_t index, uint64_t blkid, dmu_tx_t &tx)
-{
-    Probe probe{Fn::zap_set_idx_to_blk};
-    VERIFY(RW_WRITE_HELD(zap.zap_rwlock));
-    if (zap.f_phys().zap_ptrtbl.zt_blk != 0)
-        return zap_table_store(zap, index, blkid, tx);
-    zap.embedded_ptrtbl_ent(index) = blkid;
-    return {};
-}
-
 // --- leaves
 // -----------------------------------------------------------------------------------------------------------
 
@@ -281,6 +271,16 @@ void fzap_upgrade(zap_t &zap, dmu_tx_t &tx)
     kmem_alloc(sizeof(zap_leaf_t));
     zap_leaf_block((*db)->bytes(), zap.zap_block_shift).init();
     kmem_free(sizeof(zap_leaf_t));
+}
+
+Result<> zap_set_idx_to_blk(zap_t &zap, uint64_t index, uint64_t blkid, dmu_tx_t &tx)
+{
+    Probe probe{Fn::zap_set_idx_to_blk};
+    VERIFY(RW_WRITE_HELD(zap.zap_rwlock));
+    if (zap.f_phys().zap_ptrtbl.zt_blk != 0)
+        return zap_table_store(zap, index, blkid, tx);
+    zap.embedded_ptrtbl_ent(index) = blkid;
+    return {};
 }
 
 Result<uint64_t> zap_idx_to_blk(zap_t &zap, uint64_t index)

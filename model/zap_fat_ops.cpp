@@ -2,6 +2,8 @@
 //
 // Each call finds its leaf under the reader side of zap_rwlock and works under the leaf's own lock. An add to a full
 // leaf makes room first, which may take several rounds: after one split all entries may still be on the same side.
+#include "model/dmu_state.h"
+#include "model/variants/zap_shrink.h"
 #include "model/zap_impl.h"
 
 #include <cstring>
@@ -150,9 +152,10 @@ Result<> fzap_update(zap_lock_t &lock, const zap_name_t &zn, const zap_value_t &
     });
 }
 
-Result<> fzap_remove(zap_t &zap, const zap_name_t &zn, dmu_tx_t &tx)
+Result<> fzap_remove(zap_lock_t &lock, const zap_name_t &zn, dmu_tx_t &tx)
 {
     Probe probe{Fn::fzap_remove};
+    zap_t &zap = *lock;
     auto leaf = zap_deref_leaf(zap, zn.hash(), &tx, RW_WRITER);
     if (!leaf)
         return SET_ERROR(leaf.error());
@@ -161,7 +164,7 @@ Result<> fzap_remove(zap_t &zap, const zap_name_t &zn, dmu_tx_t &tx)
         return SET_ERROR(ENOENT);
     leaf->bytes().entry_remove(*entry);
     zap_increment_num_entries(zap, -1, tx);
-    return {};
+    return zap.zap_objset->os_dmu.variants.zap_shrink->removed(lock, zn, *leaf, tx);
 }
 
 // Header, pointer table and leaf, each once where nothing grows; an add may move or extend the table and split the

@@ -138,6 +138,8 @@ void mze_remove(zap_t &zap, uint32_t slot, uint64_t hash);
 // zap_fat.cpp: the header, the pointer table and the way to a leaf
 void fzap_upgrade(zap_t &zap, dmu_tx_t &tx);
 Result<uint64_t> zap_idx_to_blk(zap_t &zap, uint64_t index);
+// REQUIRES: zap_rwlock is held as writer.
+Result<> zap_set_idx_to_blk(zap_t &zap, uint64_t index, uint64_t blkid, dmu_tx_t &tx);
 Result<zap_leaf_hold_t> zap_get_leaf_byblk(zap_t &zap, uint64_t blkid, dmu_tx_t *tx, krw_t how);
 Result<zap_leaf_hold_t> zap_deref_leaf(zap_t &zap, uint64_t hash, dmu_tx_t *tx, krw_t how);
 Result<> zap_expand_leaf(zap_lock_t &lock, uint64_t hash, zap_leaf_hold_t &leaf, dmu_tx_t &tx);
@@ -150,7 +152,7 @@ Result<zap_length_t> fzap_length(zap_t &zap, const zap_name_t &zn);
 Result<> fzap_add(zap_lock_t &lock, const zap_name_t &zn, const zap_value_t &value, dmu_tx_t &tx);
 Result<> fzap_add_cd(zap_lock_t &lock, const zap_name_t &zn, const zap_value_t &value, uint32_t cd, dmu_tx_t &tx);
 Result<> fzap_update(zap_lock_t &lock, const zap_name_t &zn, const zap_value_t &value, dmu_tx_t &tx);
-Result<> fzap_remove(zap_t &zap, const zap_name_t &zn, dmu_tx_t &tx);
+Result<> fzap_remove(zap_lock_t &lock, const zap_name_t &zn, dmu_tx_t &tx);
 Result<> fzap_count_write(zap_t &zap, const zap_name_t &zn, bool add, uint64_t &towrite, uint64_t &tooverwrite);
 uint64_t fzap_count(zap_t &zap);
 void fzap_get_stats(zap_t &zap, zap_stats_t &stats);

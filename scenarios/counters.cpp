@@ -28,13 +28,29 @@ void for_each_of_objset(const dmu::objset_t &os, const F &function)
 
 } // namespace
 
+std::vector<std::string> lock_class_names()
+{
+    std::vector<std::string> names;
+    for (const sim::LockClassInfo &info : dmu::model_tables().lock_classes)
+        names.emplace_back(info.name);
+    return names;
+}
+
+std::vector<std::string> function_names()
+{
+    std::vector<std::string> names;
+    for (const sim::FunctionInfo &function : dmu::model_tables().functions)
+        names.emplace_back(function.name);
+    return names;
+}
+
 std::vector<std::string> counter_names()
 {
     std::vector<std::string> names = {"txg.open", "txg.synced"};
     for (const std::string &op : operation_names())
         names.push_back("ops." + op);
-    for (const sim::FunctionInfo &function : dmu::model_tables().functions)
-        names.emplace_back(function.name);
+    for (std::string &name : function_names())
+        names.push_back(std::move(name));
     const auto add = [&](const char *name, uint64_t) { names.emplace_back(name); };
     dmu::for_each_kstat(dmu::dnode_stats_t{}, add);
     dmu::for_each_kstat(dmu::dbuf_stats_t{}, add);

@@ -88,10 +88,11 @@ Field objects_field(const char *sentence)
 
 std::vector<Field> spec_fields()
 {
-    return {choice("type", &Step::type, type_names(), "The object's type."),
-            number("bonus", &Step::bonus, {Unit::plain, 0, 320}, "Bytes of bonus buffer."),
-            number("block_size", &Step::block_size, {Unit::size, 0, 16 << 20}, "Bytes of a data block; 0: 512."),
-            number("slots", &Step::slots, {Unit::plain, 1, 1}, "Dnode slots; only dnodes of one slot are simulated.")};
+    return {
+        choice("type", &Step::type, type_names(), "The object's type."),
+        number("bonus", &Step::bonus, {Unit::plain, 0, 320}, "Bytes of bonus buffer."),
+        number("block_size", &Step::block_size, {Unit::size, 0, 16 << 20}, "Bytes of a data block; 0: 512."),
+        number("slots", &Step::slots, {Unit::plain, 1, 32}, "Dnode slots of 512 bytes; more than 1: eras since 2019.")};
 }
 
 std::vector<Field> operator+(std::vector<Field> left, std::vector<Field> right)
@@ -166,6 +167,11 @@ std::vector<Operation> object_operations()
                                      "Each hold, its block in hand, waits for this time since the start before it "
                                      "touches the slot: brings threads there together.")},
                              hold));
+    list.push_back(operation(
+        "object_update", "Changes each object's bonus under its structure lock, as writer; ENOENT.",
+        {required(objects_field("Object numbers.")),
+         number("work", &Step::work_ns, {Unit::duration, 0, longest_ns}, "How long it holds the lock for that.")},
+        object_update));
     list.push_back(
         operation("object_read", "Reads a range of each object; ENOENT.",
                   {required(objects_field("Object numbers.")),

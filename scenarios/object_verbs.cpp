@@ -6,6 +6,7 @@
 
 #include "model/dmu.h"
 #include "model/dmu_object.h"
+#include "model/dmu_state.h"
 #include "model/dmu_tx.h"
 #include "model/dnode.h"
 #include "model/objset.h"
@@ -134,7 +135,7 @@ void object_verbs::claim(Worker &worker, const Step &step)
             return in_transaction(os, hold_new_object, [&](dmu::dmu_tx_t &tx) {
                 const auto claimed = dmu::dmu_object_claim(os, object, spec, tx);
                 if (claimed) {
-                    worker.world().live.add(object);
+                    worker.world().make_live(object);
                     ++worker.world().objects_in_use;
                 }
                 return claimed.error();
@@ -147,6 +148,7 @@ void object_verbs::free(Worker &worker, const Step &step)
 {
     if (step.which.empty()) {
         for_each_object(worker, step, [&](uint64_t object) {
+            sim::settle();
             worker.world().live.remove(object);
             free_one(worker, step, object);
         });
@@ -263,6 +265,17 @@ void object_verbs::object_read(Worker &worker, const Step &step)
     for_each_object(worker, step, [&](uint64_t object) {
         worker.operate(step,
                        [&] { return dmu::dmu_read(worker.world().objset(), object, offset, size, nullptr).error(); });
+    });
+}
+
+void object_verbs::object_update(Worker &worker, const Step &step)
+{
+    const sim::Duration work = sim::nanoseconds(static_cast<int64_t>(step.work_ns));
+    for_each_object(worker, step, [&](uint64_t object) {
+        worker.operate(step, [&] {
+            dmu::objset_t &os = worker.world().objset();
+            return os.os_dmu.variants.assign_order->update(os, object, work).error();
+        });
     });
 }
 

@@ -20,6 +20,7 @@ void quiesce(Worker &worker, const Step &step);
 void release_tx(Worker &worker, const Step &step);
 void hold(Worker &worker, const Step &step);
 void object_read(Worker &worker, const Step &step);
+void object_update(Worker &worker, const Step &step);
 void object_write(Worker &worker, const Step &step);
 void next_offset(Worker &worker, const Step &step);
 

@@ -143,20 +143,73 @@ void add_call_tree(RunResult &result, const sim::Measurements &measured, std::sp
     }
 }
 
+// The blame for time in which a lock, or a CPU for its waiter, was on its way.
+constexpr char hand_over[] = "(hand-over)";
+
+std::string caller_name(const sim::Measurements::Node &node, std::span<const sim::FunctionInfo> functions)
+{
+    return node.parent == UINT32_MAX ? "(script)" : functions[node.function].name;
+}
+
+// "a > b > c" for each node; parents stand before their children.
+std::vector<std::string> call_paths(const sim::Measurements &measured, std::span<const sim::FunctionInfo> functions)
+{
+    std::vector<std::string> paths;
+    for (const auto &node : measured.nodes) {
+        if (node.parent == UINT32_MAX)
+            paths.push_back("(script)");
+        else if (measured.nodes[node.parent].parent == UINT32_MAX)
+            paths.emplace_back(functions[node.function].name);
+        else
+            paths.push_back(paths[node.parent] + " > " + functions[node.function].name);
+    }
+    return paths;
+}
+
+struct InstanceTimes {
+    uint64_t wait_ps = 0;
+    std::map<std::string, uint64_t> holders;
+};
+using ByInstance = std::map<std::string, InstanceTimes>;
+
+std::vector<HotLock> hottest(ByInstance &instances)
+{
+    std::vector<HotLock> list;
+    for (auto &[name, times] : instances)
+        list.push_back({name, times.wait_ps, {}});
+    std::stable_sort(list.begin(), list.end(), [](const HotLock &a, const HotLock &b) { return a.ps > b.ps; });
+    if (list.size() > named_times_max)
+        list.resize(named_times_max);
+    for (HotLock &one : list)
+        one.holders = ranked(std::move(instances[one.name].holders));
+    return list;
+}
+
 void add_locks(RunResult &result, const sim::Measurements &measured, const sim::Tables &tables)
 {
     const sim::LockStatistics &locks = measured.locks;
     const size_t columns = size_t{locks.functions} + 1;
-    const auto by_caller = [&](const std::vector<uint64_t> &table, size_t lock_class) {
+    const auto by_caller_name = [&](const std::vector<uint64_t> &table, size_t lock_class) {
         std::map<std::string, uint64_t> times;
         for (size_t i = 0; i < columns; ++i)
             if (const uint64_t ps = table[lock_class * columns + i]; ps != 0)
                 times[i < locks.functions ? tables.functions[i].name : "(script)"] += ps;
-        return ranked(std::move(times));
+        return times;
     };
-    std::vector<std::map<std::string, uint64_t>> instances(tables.lock_classes.size());
-    for (const sim::LockInstance &instance : locks.instances)
-        instances[instance.lock_class][instance.label] += instance.wait_ps;
+    const std::vector<std::string> paths = call_paths(measured, tables.functions);
+    std::vector<ByInstance> instances(tables.lock_classes.size());
+    std::vector<std::map<std::string, uint64_t>> by_path(tables.lock_classes.size());
+    for (const sim::LockInstance &instance : locks.instances) {
+        if (instance.wait_ps == 0)
+            continue;
+        auto &[wait, holders] = instances[instance.lock_class][instance.label];
+        wait += instance.wait_ps;
+        for (const sim::Blame &blame : instance.blame) {
+            const bool nobody = blame.node == sim::Blame::hand_over;
+            holders[nobody ? hand_over : caller_name(measured.nodes[blame.node], tables.functions)] += blame.ps;
+            by_path[instance.lock_class][nobody ? hand_over : paths[blame.node]] += blame.ps;
+        }
+    }
     for (size_t i = 0; i < tables.lock_classes.size(); ++i) {
         const sim::LockClassCounts &counts = locks.counts[i];
         const sim::LockClassWaits &waits = locks.waits[i];
@@ -176,15 +229,36 @@ void add_locks(RunResult &result, const sim::Measurements &measured, const sim::
         lock.hold_max_ps = counts.hold->max();
         lock.hold_p99_ps = counts.hold->quantile(990);
         lock.owner_changes = counts.owner_changes;
-        lock.waiters = by_caller(locks.waiter_ps, i);
-        lock.holders = by_caller(locks.holder_ps, i);
-        lock.hottest = ranked(std::move(instances[i]));
-        if (lock.hottest.size() > named_times_max)
-            lock.hottest.resize(named_times_max);
+        lock.waiters = ranked(by_caller_name(locks.waiter_ps, i));
+        std::map<std::string, uint64_t> holders = by_caller_name(locks.holder_ps, i);
+        holders[hand_over] += locks.hand_over_ps[i];
+        lock.holders = ranked(std::move(holders));
+        lock.paths = ranked(std::move(by_path[i]));
+        lock.hottest = hottest(instances[i]);
         result.locks.push_back(std::move(lock));
     }
     std::stable_sort(result.locks.begin(), result.locks.end(),
                      [](const LockResult &a, const LockResult &b) { return a.wait_ps > b.wait_ps; });
+}
+
+void add_chains(RunResult &result, const sim::Measurements &measured, const sim::Tables &tables)
+{
+    for (const auto &[chain, ps] : measured.locks.chains) {
+        ChainResult one;
+        one.ps = ps;
+        for (const uint32_t link : chain.links) {
+            if (link == sim::WaitChain::none)
+                break;
+            const uint32_t function = link & 0xffff;
+            one.links.push_back({tables.lock_classes[link >> 16].name,
+                                 function < tables.functions.size() ? tables.functions[function].name : "(script)"});
+        }
+        result.chains.push_back(std::move(one));
+    }
+    std::stable_sort(result.chains.begin(), result.chains.end(),
+                     [](const ChainResult &a, const ChainResult &b) { return a.ps > b.ps; });
+    if (result.chains.size() > named_times_max)
+        result.chains.resize(named_times_max);
 }
 
 void add_stack(RunResult &result, const sim::Measurements &measured, std::span<const sim::FunctionInfo> functions)
@@ -254,6 +328,7 @@ void add_measurements(RunResult &result, const sim::Simulator &simulator, const 
     add_functions(result, measured, tables.functions);
     add_call_tree(result, measured, tables.functions);
     add_locks(result, measured, tables);
+    add_chains(result, measured, tables);
     add_stack(result, measured, tables.functions);
     for (const Group &group : scenario.workload) {
         GroupResult one{group.name, group.threads, {}};
@@ -292,6 +367,19 @@ void add_zap(std::map<std::string, uint64_t> &into, const std::string &name, con
     add_rows("zs_buckets_with_n_entries", stats.zs_buckets_with_n_entries);
 }
 
+std::vector<LockTime> lock_times(const std::map<uint16_t, sim::LockShare> &shares,
+                                 std::span<const sim::LockClassInfo> lock_classes)
+{
+    std::vector<LockTime> list;
+    for (const auto &[lock_class, share] : shares)
+        list.push_back({lock_classes[lock_class].name, static_cast<uint64_t>(share.spin_ps),
+                        static_cast<uint64_t>(share.blocked_ps), static_cast<uint64_t>(share.cpu_wait_ps)});
+    const auto total = [](const LockTime &time) { return time.spinning + time.blocked + time.cpu_wait; };
+    std::stable_sort(list.begin(), list.end(),
+                     [&](const LockTime &a, const LockTime &b) { return total(a) > total(b); });
+    return list;
+}
+
 void add_world(RunResult &result, const World &world)
 {
     for (size_t i = 0; i < operations().size(); ++i) {
@@ -305,6 +393,7 @@ void add_world(RunResult &result, const World &world)
             op.errors[errno_name(error)] = count;
         op.latency = tally.latency.summary();
         op.parts = parts_of(tally.parts);
+        op.locks = lock_times(tally.locks, world.simulator.tables().lock_classes);
         if (world.scenario.records("series"))
             result.series.push_back(
                 {"ops." + op.name, "operations an interval", tally.timeline.samples(result.simulated_ps)});

@@ -26,6 +26,8 @@ End end_of(sim::Ending ending)
         return End::interrupted;
     case sim::Ending::deadlock:
         return End::deadlock;
+    case sim::Ending::lost_wakeup:
+        return End::lost_wakeup;
     case sim::Ending::livelock:
         return End::livelock;
     case sim::Ending::invariant:
@@ -57,6 +59,31 @@ struct RunTables {
         tables.lock_classes = lock_classes;
     }
 };
+
+// A dirty record's own lock is taken by open transactions until their txg is quiesced, with the dbuf's lock held, and
+// by sync afterwards, which then takes the dbufs' locks below it: opposite orders that never meet.
+std::set<uint16_t> classes_apart(const sim::Tables &tables)
+{
+    std::set<uint16_t> apart;
+    for (size_t i = 0; i < tables.lock_classes.size(); ++i)
+        if (std::string_view(tables.lock_classes[i].name) == "dr_mtx")
+            apart.insert(static_cast<uint16_t>(i));
+    return apart;
+}
+
+// Of classes and functions that share a name, all.
+void apply_suppositions(const Scenario &scenario, sim::Simulator &simulator, const sim::Tables &tables)
+{
+    for (const Supposition &one : scenario.suppose) {
+        const uint32_t factor = static_cast<uint32_t>(one.factor);
+        for (size_t i = 0; i < tables.lock_classes.size(); ++i)
+            if (one.lock == tables.lock_classes[i].name)
+                simulator.suppose_lock(static_cast<uint16_t>(i), factor);
+        for (size_t i = 0; i < tables.functions.size(); ++i)
+            if (one.function == tables.functions[i].name)
+                simulator.suppose_function(static_cast<uint16_t>(i), factor);
+    }
+}
 
 std::string refusal_text(const std::vector<Refusal> &refusals)
 {
@@ -91,6 +118,11 @@ RunResult run(const Scenario &scenario, const RunOptions &options)
     const bool series = scenario.records("series");
     sim::Simulator simulator(scenario.machine, tables.tables, scenario.seed, series ? &course : options.observer);
     simulator.set_release_ahead(options.release_ahead);
+    apply_suppositions(scenario, simulator, tables.tables);
+    if (scenario.schedule != 0)
+        simulator.disturb(scenario.schedule);
+    if (scenario.records("lock_order"))
+        simulator.watch_lock_order(classes_apart(tables.tables));
     simulator.set_patience(sim::nanoseconds(static_cast<int64_t>(scenario.stop.patience_ns)));
     auto world = std::make_unique<World>(scenario, simulator, options);
     if (series)
@@ -104,6 +136,7 @@ RunResult run(const Scenario &scenario, const RunOptions &options)
 
     result.end = end_of(end.ending);
     result.ending = end.text;
+    result.warnings = simulator.warnings();
     add_measurements(result, simulator, scenario);
     add_world(result, *world);
     if (series)

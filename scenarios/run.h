@@ -24,6 +24,7 @@ enum class End {
     completed,   // every thread returned, or the stop time was reached and the running steps were finished
     refused,     // a step with "must": true was refused by the simulated system
     deadlock,    // nobody can run and no timer is set: `ending` is the wait-for ring
+    lost_wakeup, // nobody can run, for nobody will signal a condition that threads sleep on
     livelock,    // simulated time or events go by and no step ends
     invariant,   // the simulated system broke a rule of its own: `ending` is the message with its call path
     limit,       // a limit of the simulator was reached (threads, memory, simulated time)
@@ -44,12 +45,21 @@ struct Latency {
     uint64_t p50 = 0, p90 = 0, p99 = 0, max = 0; // picoseconds
 };
 
+// Waiting for the locks of one class.
+struct LockTime {
+    std::string lock_class;
+    uint64_t spinning = 0;
+    uint64_t blocked = 0;
+    uint64_t cpu_wait = 0; // ready, and no CPU, while it waited
+};
+
 struct OpResult {
     std::string name;                       // "alloc", "create", ...
     uint64_t count = 0;                     // that succeeded
     std::map<std::string, uint64_t> errors; // "EEXIST" -> how often; not in count
     Latency latency;                        // over all of them
     TimeParts parts;                        // sums over all of them
+    std::vector<LockTime> locks;            // what of the parts was waiting for which class of locks, longest first
 };
 
 struct CpuResult {
@@ -83,6 +93,12 @@ struct NamedTime {
     uint64_t ps = 0;
 };
 
+struct HotLock {
+    std::string name;
+    uint64_t ps = 0;
+    std::vector<NamedTime> holders; // add up to ps
+};
+
 struct LockResult {
     std::string lock_class;
     uint64_t instances = 0; // that were ever taken
@@ -95,7 +111,18 @@ struct LockResult {
     uint64_t owner_changes = 0;
     std::vector<NamedTime> waiters; // by caller, longest first
     std::vector<NamedTime> holders; // by caller, the waiting they are to blame for, longest first
-    std::vector<NamedTime> hottest; // by instance, longest wait first
+    std::vector<NamedTime> paths;   // the same by call path
+    std::vector<HotLock> hottest;   // by instance, longest wait first
+};
+
+// Waiting during which the holder itself waited: for a lock that somebody held, and so on.
+struct ChainResult {
+    struct Link {
+        std::string lock_class;
+        std::string holder; // the function that had it
+    };
+    std::vector<Link> links; // the lock that was waited for first
+    uint64_t ps = 0;
 };
 
 enum class HistogramScale { quantize, linear };
@@ -197,6 +224,7 @@ struct RunResult {
     std::vector<FunctionResult> functions; // by self time, longest first
     std::vector<CallNode> call_tree;
     std::vector<LockResult> locks;            // by wait, longest first
+    std::vector<ChainResult> chains;          // longest first
     std::vector<HistogramResult> histograms;  // by name
     std::map<std::string, uint64_t> counters; // function calls and kstats by their OpenZFS names
     AllocatorResult allocator;

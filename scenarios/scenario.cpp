@@ -125,8 +125,33 @@ json workload_json(const Scenario &scenario)
 
 const std::vector<std::string> &recordable()
 {
-    static const std::vector<std::string> names = {"objects", "txgs", "series"};
+    static const std::vector<std::string> names = {"objects", "txgs", "series", "lock_order"};
     return names;
+}
+
+void read_suppositions(Scenario &scenario, const Value &value)
+{
+    if (!value.value.is_array())
+        value.wrong_type("a list of suppositions");
+    scenario.suppose.clear();
+    for (size_t i = 0; i < value.value.size(); ++i) {
+        Supposition one;
+        suppose_table().read(&one, value.at(i));
+        if (one.lock.empty() == one.function.empty())
+            value.at(i).fail("names " + std::string(one.lock.empty() ? "nothing" : "both") + "; give lock or function");
+        for (const Supposition &other : scenario.suppose)
+            if (other.lock == one.lock && other.function == one.function)
+                value.at(i).fail("supposes something about " + in_quotes(one.lock + one.function) + " a second time");
+        scenario.suppose.push_back(std::move(one));
+    }
+}
+
+json suppositions_json(const Scenario &scenario)
+{
+    json list = json::array();
+    for (const Supposition &one : scenario.suppose)
+        list.push_back(suppose_table().write(&one));
+    return list;
 }
 
 void read_record(Scenario &scenario, const Value &value)
@@ -203,9 +228,15 @@ const Table &scenario_table()
                           "Run but not counted: a time, or until an operation has been done so often.", read_warmup,
                           warmup_json),
          section("stop", stop_table(), "When it ends.", [](Scenario &s) -> Stop & { return s.stop; }),
-         custom<Scenario>("record", list_of({{"enum", recordable()}}), "objects, txgs, series",
-                          "What is kept beside sums: every object number, a row a txg, samples over time.", read_record,
-                          [](const Scenario &scenario) { return json(scenario.record); }),
+         custom<Scenario>("suppose", list_of(suppose_table().schema(nullptr)), "a list of suppositions",
+                          "What would happen were a lock or a function cheaper, or free (dmusim whatif makes these).",
+                          read_suppositions, suppositions_json),
+         number("schedule", &Scenario::schedule, {Unit::plain, 0, UINT64_MAX},
+                "Threads are held up at random moments, which this number decides; 0: nobody is."),
+         custom<Scenario>("record", list_of({{"enum", recordable()}}), "objects, txgs, series, lock_order",
+                          "What is kept beside sums: every object number, a row a txg, samples over time; warnings of "
+                          "locks taken in both orders.",
+                          read_record, [](const Scenario &scenario) { return json(scenario.record); }),
          custom<Scenario>("expect", list_of(expectation_table().schema(nullptr)), "a list of expectations",
                           "What must come out.", read_expectations,
                           [](const Scenario &scenario) { return scenario.expect; })});
@@ -231,14 +262,21 @@ void check(const Scenario &scenario, const Document &document)
                                                              std::to_string(scenario.machine.cpus - 1));
     }
     const std::vector<std::string> counters = counter_names();
-    const auto check_counter = [&](const Step &step) {
+    const bool large_dnodes = dmu::knows_large_dnodes(scenario.config.code);
+    const auto check_step = [&](const Step &step) {
+        if (step.kind == StepKind::op && step.slots > 1 && !large_dnodes)
+            throw document.error(join(step.path, "slots"),
+                                 "is " + std::to_string(step.slots) + "; code.era " +
+                                     in_quotes(scenario.config.code.era) +
+                                     (scenario.config.code.walk_earlier_slots ? " with walk_earlier_slots" : "") +
+                                     " has dnodes of one slot only (simulated are larger ones in eras since 2019)");
         if (step.kind == StepKind::wait_until &&
             std::find(counters.begin(), counters.end(), step.counter) == counters.end())
             throw document.error(join(step.path, "wait_until.counter"), unknown("counter", step.counter, counters));
     };
-    for_each_step(scenario.setup, check_counter);
+    for_each_step(scenario.setup, check_step);
     for (const Group &group : scenario.workload)
-        for_each_step(group.steps, check_counter);
+        for_each_step(group.steps, check_step);
     if (!scenario.warmup.op.empty()) {
         bool done = false;
         for (const Group &group : scenario.workload)
@@ -355,7 +393,8 @@ std::vector<Section> scenario_sections()
             {"expect", &expectation_table(), {}},
             {"expect.within", &within_table(), {}},
             {"stop", &stop_table(), {}},
-            {"warmup", &warmup_table(), {}}};
+            {"warmup", &warmup_table(), {}},
+            {"suppose", &suppose_table(), {}}};
 }
 
 } // namespace scenarios

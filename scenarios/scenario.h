@@ -36,6 +36,13 @@ struct Stop {
     uint64_t patience_ns = longest_ns; // without a completed step, after which the run is said to get nowhere
 };
 
+// What would happen were a lock or a function cheaper (sim/careful.h).
+struct Supposition {
+    std::string lock;     // a class; one of the two
+    std::string function; // its own instructions
+    uint64_t factor = 0;  // how many times cheaper; 0: free
+};
+
 struct Scenario {
     std::string schema; // "$schema" as given; means nothing here
     std::string name;
@@ -48,7 +55,9 @@ struct Scenario {
     std::vector<Group> workload;
     Warmup warmup;
     Stop stop;
-    std::vector<std::string> record; // "objects", "txgs", "series"
+    std::vector<Supposition> suppose;
+    uint64_t schedule = 0;           // 0: undisturbed; else which disturbance (sim/careful.h)
+    std::vector<std::string> record; // "objects", "txgs", "series", "lock_order"
     json expect = json::array();     // checked in form here; judged on the printed result
 
     bool records(std::string_view what) const;

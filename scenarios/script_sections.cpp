@@ -1,4 +1,5 @@
 // Groups of threads, expectations, stop and warmup: the objects of a scenario that are not configuration.
+#include "scenarios/counters.h"
 #include "scenarios/operation.h"
 #include "scenarios/sections.h"
 #include "sim/limits.h"
@@ -94,6 +95,29 @@ const Table &group_table()
              "steps", steps_schema(), "a list of steps", "What each thread does.",
              [](Group &group, const Value &value) { group.steps = read_steps(value); },
              [](const Group &group) { return steps_json(group.steps); }))});
+    return table;
+}
+
+const Table &suppose_table()
+{
+    static const Table table(
+        "a supposition",
+        {custom<Supposition>(
+             "lock", {{"type", "string"}, {"maxLength", name_length_max}}, "a class of locks",
+             "Its locks are cheaper: entering, leaving and handing them over, and waiting for them.",
+             [](Supposition &one, const Value &value) {
+                 one.lock = read_choice(value, "class of locks", lock_class_names());
+             },
+             [](const Supposition &one) { return one.lock.empty() ? json(nullptr) : json(one.lock); }),
+         custom<Supposition>(
+             "function", {{"type", "string"}, {"maxLength", name_length_max}}, "a function",
+             "Its own instructions take less time; what it calls, locks and memory take what they take.",
+             [](Supposition &one, const Value &value) {
+                 one.function = read_choice(value, "function", function_names());
+             },
+             [](const Supposition &one) { return one.function.empty() ? json(nullptr) : json(one.function); }),
+         number("factor", &Supposition::factor, {Unit::plain, 0, 1'000'000},
+                "How many times cheaper; 0: free. A fraction of a picosecond is dropped.")});
     return table;
 }
 

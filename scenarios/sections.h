@@ -1,5 +1,5 @@
 // The tables of a scenario's objects: what stands under "code", "pool", "dataset", "workload", "expect", "stop",
-// "warmup".
+// "warmup", "suppose".
 #pragma once
 
 #include "scenarios/field.h"
@@ -19,6 +19,7 @@ const Table &dataset_table(); // dmu::dataset_config
 const Table &group_table();   // Group
 const Table &stop_table();    // Stop
 const Table &warmup_table();  // Warmup, in its form with an operation
+const Table &suppose_table(); // Supposition
 
 // An entry of "expect". Bounds are JSON numbers, or null where there is none; they are judged on the printed result.
 struct Expectation {

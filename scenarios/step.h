@@ -62,6 +62,7 @@ struct Step {
     uint64_t bonus = 0;
     uint64_t block_size = 0;
     uint64_t slots = 1;
+    uint64_t work_ns = 0;
     std::vector<ObjectRun> objects;
     std::string which;
     Quantity stride{1, {}, {}}, from{1, {}, {}}, to{(1ull << 48) - 1, {}, {}};

@@ -43,6 +43,14 @@ bool needs_file_system(const Scenario &scenario)
     return needed;
 }
 
+bool chooses_live(const Scenario &scenario)
+{
+    bool chooses = false;
+    for (const Group &group : scenario.workload)
+        for_each_step(group.steps, [&](const Step &step) { chooses = chooses || !step.which.empty(); });
+    return chooses;
+}
+
 std::set<std::string> barrier_names(const Steps &steps)
 {
     std::set<std::string> names;
@@ -60,7 +68,7 @@ std::set<std::string> barrier_names(const Steps &steps)
 World::World(const Scenario &scenario_in, sim::Simulator &simulator_in, const RunOptions &options)
     : scenario(scenario_in), simulator(simulator_in), tallies(operations().size()), options_(options),
       record_objects_(scenario_in.records("objects")), record_series_(scenario_in.records("series")),
-      needs_file_system_(needs_file_system(scenario_in))
+      needs_file_system_(needs_file_system(scenario_in)), orders_live_(chooses_live(scenario_in))
 {
 }
 
@@ -123,6 +131,7 @@ void World::start_workload()
                 options.cpus = cpu_set(group.cpus);
             options.start = start + sim::nanoseconds(static_cast<int64_t>(group.start_ns));
             simulator.spawn(group.name + "-" + std::to_string(i), options, [this, &state, i] {
+                sim::curthread().keeps_lock_shares = true;
                 Worker(*this, state, i, simulator.random(state.group->name, i)).run(state.group->steps);
                 thread_leaves(state);
             });
@@ -174,9 +183,16 @@ void World::step_done()
         simulator.stop(sim::Ending::stopped, "interrupted");
 }
 
+void World::make_live(uint64_t object)
+{
+    if (orders_live_)
+        sim::settle(); // whoever chooses sees what lives at that instant
+    live.add(object);
+}
+
 void World::allocated(uint64_t object)
 {
-    live.add(object);
+    make_live(object);
     ++objects_in_use;
     if (!record_objects_)
         return;
@@ -382,6 +398,12 @@ void Worker::finish(const Step &step, const Mark &begin, int error)
     tally.latency.add(static_cast<uint64_t>((sim::now() - from).ps));
     const sim::TimeParts parts = sim::curthread().parts_now();
     tally.parts += whole ? parts - begin.parts : parts;
+    for (const sim::LockShare &share : sim::curthread().lock_shares) {
+        sim::LockShare &sum = tally.locks[share.lock_class];
+        sum.spin_ps += share.spin_ps;
+        sum.blocked_ps += share.blocked_ps;
+        sum.cpu_wait_ps += share.cpu_wait_ps;
+    }
     if (error == 0) {
         ++tally.count;
         world_.operation_done(step, tally);

@@ -37,7 +37,8 @@ struct Tally {
     std::map<int, uint64_t> errors;
     LatencyHistogram latency; // picoseconds
     sim::TimeParts parts;
-    Timeline timeline; // when "series" is recorded
+    std::map<uint16_t, sim::LockShare> locks; // by class
+    Timeline timeline;                        // when "series" is recorded
 };
 
 // The rounds of a shared repeat, handed out first come: one pool for each time that the group's threads come to the
@@ -105,6 +106,7 @@ public:
 
     uint64_t objects_in_use = 0; // allocated or claimed by scripts, and not freed
     void allocated(uint64_t object);
+    void make_live(uint64_t object); // by an operation of the running thread
 
     // ---- counters ----
     uint64_t counter(const std::string &name) const;         // 0 for a name that is none
@@ -147,6 +149,7 @@ private:
     const bool record_objects_;
     const bool record_series_;
     const bool needs_file_system_;
+    const bool orders_live_; // somebody chooses among live objects while others make them
     uint64_t operations_ = 0;
     uint64_t steps_ = 0;
     bool measuring_ = false;
@@ -221,7 +224,11 @@ private:
     // The next round of a shared repeat, if there is one left.
     bool take_shared(const Step &step, uint64_t visit, uint64_t rounds, uint64_t &index);
 
-    Mark mark() const { return {sim::now(), sim::curthread().parts_now(), world_.epoch()}; }
+    Mark mark() const
+    {
+        sim::curthread().lock_shares.clear();
+        return {sim::now(), sim::curthread().parts_now(), world_.epoch()};
+    }
     void finish(const Step &step, const Mark &begin, int error);
     void enter_operation()
     {

@@ -67,11 +67,17 @@ bool CondVar::timed_wait(Mutex &mutex, Time until, WaitKind kind)
     return !self.timed_out;
 }
 
+void CondVar::nobody_hears()
+{
+    unheard_ = {hot.thread, hot.node->index, now()};
+    line_.load();
+}
+
 void CondVar::signal()
 {
     settle();
     if (waiters_ == nullptr) {
-        line_.load();
+        nobody_hears();
         return;
     }
     const Time at = now();
@@ -86,7 +92,7 @@ void CondVar::broadcast()
 {
     settle();
     if (waiters_ == nullptr) {
-        line_.load();
+        nobody_hears();
         return;
     }
     const Time at = now();

@@ -24,10 +24,21 @@ public:
     void broadcast();
     bool has_waiters() const { return waiters_ != nullptr; }
 
+    // The last signal or broadcast that found nobody waiting: what a lost wake-up is told by.
+    struct Unheard {
+        const Thread *by = nullptr; // null: there was none
+        uint32_t node = 0;          // the call node
+        Time at;
+    };
+    const Unheard &unheard() const { return unheard_; }
+
 private:
     void sleep_and_reenter(Mutex &mutex, WaitKind kind);
 
+    void nobody_hears();
+
     Thread *waiters_ = nullptr;
+    Unheard unheard_;
     Line line_;
 };
 

@@ -38,6 +38,13 @@ inline constexpr uint32_t wait_chain = 64;
 // stand still meanwhile, so that no patience ends.
 inline constexpr uint64_t decisions_without_progress = 200'000'000;
 
+// Timers go on for ever where service threads look after something now and then. When every thread of the workload has
+// been asleep for this long with nothing but others to wake it, nobody will: no txg, however large, takes that long.
+inline constexpr int64_t asleep_ps = int64_t{600} * 1'000'000'000'000;
+
+// Warnings about the order of locks in one run: one for each pair of classes, and a reader has had enough of them then.
+inline constexpr size_t order_warnings = 16;
+
 static_assert(cpus < timer_cpu);
 static_assert(guarded_threads <= threads);
 static_assert(charge_ps < last_time_ps);

@@ -1,5 +1,7 @@
 #include "sim/lock.h"
 
+#include "sim/blame.h"
+#include "sim/careful.h"
 #include "sim/mutex.h"
 #include "sim/observer.h"
 #include "sim/rwlock.h"
@@ -54,6 +56,12 @@ void wait_begins(LockBase &lock, Thread &self, bool wants_write)
     self.wait_since_ps = now().ps;
     hot.scheduler->set_part(self, Part::spinning, self.wait_since_ps);
     self.wait_spin_ps = self.parts[Part::spinning];
+    self.wait_blocked_ps = self.parts[Part::blocked];
+    self.alone_since_ps = self.wait_since_ps;
+    if (!is_supposed(lock)) [[likely]]
+        blame_joins(lock, self, self.wait_since_ps);
+    else
+        self.wait_idle_ps = hot.scheduler->idle_ps(self.wait_since_ps);
     hot.simulator->look_for_ring(self);
 }
 
@@ -65,14 +73,26 @@ void wait_ends(LockBase &lock)
     self.waits_for = nullptr;
 
     const int64_t from = std::max(self.wait_since_ps, hot.counted_from_ps());
-    const uint64_t wait = static_cast<uint64_t>(until - from);
-    const uint64_t spin = static_cast<uint64_t>(self.parts[Part::spinning] - self.wait_spin_ps);
+    uint64_t wait = static_cast<uint64_t>(until - from);
+    uint64_t spin = static_cast<uint64_t>(self.parts[Part::spinning] - self.wait_spin_ps);
     VERIFY3(spin, <=, wait);
+    if (is_supposed(lock)) [[unlikely]] {
+        const SupposedWait told = give_back_wait(lock, self, wait, spin);
+        wait = told.wait_ps;
+        spin = told.spin_ps;
+        blame_is_simple(lock, self, wait);
+    } else {
+        blame_ends(lock, self, until);
+    }
     hot.node->spin_ps += spin;
     hot.node->blocked_ps += wait - spin;
     self.lock_wait_ps += static_cast<int64_t>(wait);
-    if (hot.counting) [[likely]]
-        hot.simulator->count_wait(lock, self, wait, spin);
+    if (hot.counting && (wait > 0 || !is_supposed(lock))) [[likely]]
+        hot.simulator->count_wait(lock, *hot.node, wait, spin);
+    self.last_wait_class = lock.lock_class;
+    self.last_wait_node = self.holder_node;
+    if (self.keeps_lock_shares && wait > 0 && !is_supposed(lock))
+        keep_lock_share(lock, self, wait, spin);
     if (Observer *observer = hot.simulator->observer())
         observer->waited({self,
                           &lock,
@@ -101,14 +121,14 @@ void spin_or_sleep(LockBase &lock, Thread &self)
         self.woken = false;
         self.sleep_part = Part::blocked;
         self.pending = Pending::sleep;
-        scheduler.set_leaf(self.cpu, hot.key + hot.prices.block);
+        scheduler.set_leaf(self.cpu, hot.key + sleep_price(&lock, hot.prices.block));
     }
 }
 
 Key spin_limit(const LockBase &lock)
 {
     const bool limited = hot.policy->sleeps && held_by_readers(lock);
-    return limited ? hot.key + hot.prices.block : never;
+    return limited ? hot.key + sleep_price(&lock, hot.prices.block) : never;
 }
 
 void stops_spinning(Thread &thread)
@@ -131,15 +151,18 @@ bool could_take(const Thread &thread)
 
 void grant(LockBase &lock, Thread &thread, Time released, Duration after)
 {
+    if (thread.among_waiters) [[likely]]
+        blame_leaves(lock, thread, released.ps);
     ring_remove(lock.waiters, thread);
     thread.granted = true;
     LockClassCounts &counts = hot.lock_counts[lock.lock_class];
     ++counts.acquisitions;
     counts.writes += lock.kind == LockKind::rwlock && thread.wants_write ? 1 : 0;
-    if (lock.line != thread.cpu)
+    const uint16_t line = is_supposed(lock) ? static_cast<uint16_t>(odd_line | thread.cpu) : thread.cpu;
+    if (lock.line != line)
         ++counts.owner_changes;
     lock.owner = &thread;
-    lock.line = thread.cpu;
+    lock.line = line;
     lock.key = key_of(released + after, thread.cpu);
     lock.node = thread.node->index;
     digest_event(thread, lock.key + lock.lock_class);
@@ -163,8 +186,12 @@ Duration hand_off(const LockBase &lock, uint32_t cpu)
 {
     if (hot.free_running)
         return {};
-    const int64_t transfer_ps = time_of(transfer(lock.line, cpu)).ps;
     const int64_t waiters = std::max<int64_t>(lock.spinners, 1);
+    if (is_supposed(lock)) [[unlikely]] {
+        const int64_t transfer_ps = time_of(transfer(cpu_of_line(lock.line), cpu)).ps;
+        return supposed(lock, {hot.policy->hand_off_ps(*hot.scheduler->machine, transfer_ps, waiters)});
+    }
+    const int64_t transfer_ps = time_of(transfer(lock.line, cpu)).ps;
     return {hot.policy->hand_off_ps(*hot.scheduler->machine, transfer_ps, waiters)};
 }
 

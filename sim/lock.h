@@ -17,6 +17,9 @@ struct LockClassInfo {
 };
 
 inline constexpr uint16_t no_cpu = 0xffff;
+// From here on a line is not simply some CPU's: it is nobody's yet, or that of a lock with a supposition about its cost
+// (careful.h), which has the CPU's number above this.
+inline constexpr uint16_t odd_line = 0x8000;
 
 enum class LockKind : uint8_t { mutex, rwlock };
 
@@ -33,7 +36,9 @@ struct LockBase {
 
     LockBase(uint16_t lock_class_in, LockKind kind_in) : lock_class(lock_class_in), kind(kind_in)
     {
-        ++hot.lock_counts[lock_class].instances;
+        LockClassCounts &counts = hot.lock_counts[lock_class];
+        ++counts.instances;
+        line = counts.first_line;
     }
     LockBase(const LockBase &) = delete;
     LockBase &operator=(const LockBase &) = delete;
@@ -83,6 +88,8 @@ inline Key transfer(uint16_t from, uint32_t to)
         return hot.prices.rmw_owned;
     return hot.prices.transfer[hot.socket[from] != hot.socket[to]]; // which of the two cannot be foretold: no branch
 }
+// The line of a lock is nobody's yet, or there is a supposition about its cost (careful.h). It is this CPU's now.
+SIM_OUT_OF_LINE void charge_odd_line(LockBase &lock, uint32_t cpu);
 // From the release to the moment at which a spinning waiter on `cpu` has it.
 Duration hand_off(const LockBase &lock, uint32_t cpu);
 

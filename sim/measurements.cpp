@@ -1,4 +1,6 @@
 // The accounts of a run: cut at the beginning and the end of the measured part, and checked to add up.
+#include "sim/blame.h"
+#include "sim/careful.h"
 #include "sim/scheduler.h"
 #include "sim/simulator.h"
 
@@ -41,31 +43,77 @@ TimeParts Thread::parts_now() const
     return result;
 }
 
-void Simulator::count_wait(LockBase &lock, const Thread &thread, uint64_t wait_ps, uint64_t spin_ps)
+void Simulator::count_wait(LockBase &lock, const CallNode &waiter, uint64_t wait_ps, uint64_t spin_ps)
 {
     LockClassWaits &waits = statistics_.waits[lock.lock_class];
     ++waits.contended;
     waits.wait.add(wait_ps);
     waits.spin_ps += spin_ps;
     waits.blocked_ps += wait_ps - spin_ps;
-
     // One column more than there are functions: the root.
     const size_t row = size_t{lock.lock_class} * (statistics_.functions + 1);
-    const auto column = [this](const CallNode &node) {
-        return node.parent == nullptr ? statistics_.functions : node.function;
-    };
-    statistics_.waiter_ps[row + column(*hot.node)] += wait_ps;
-    statistics_.holder_ps[row + column(call_tree_.node(thread.holder_node))] += wait_ps;
-
-    if (lock.instance == 0) {
-        const LockClassInfo &info = tables_.lock_classes[lock.lock_class];
-        std::string label = info.describe != nullptr ? info.describe(&lock) : std::to_string(waits.labels++);
-        statistics_.instances.push_back({lock.lock_class, std::move(label), 0, 0});
-        lock.instance = static_cast<uint32_t>(statistics_.instances.size());
-    }
-    LockInstance &instance = statistics_.instances[lock.instance - 1];
+    statistics_.waiter_ps[row + (waiter.parent == nullptr ? statistics_.functions : waiter.function)] += wait_ps;
+    LockInstance &instance = instance_of(lock);
     ++instance.contended;
     instance.wait_ps += wait_ps;
+}
+
+LockInstance &Simulator::instance_of(LockBase &lock)
+{
+    if (lock.instance == 0) [[unlikely]] {
+        const LockClassInfo &info = tables_.lock_classes[lock.lock_class];
+        LockInstance &made = statistics_.instances.emplace_back();
+        made.lock_class = lock.lock_class;
+        made.label = info.describe != nullptr ? info.describe(&lock)
+                                              : std::to_string(statistics_.waits[lock.lock_class].labels++);
+        lock.instance = static_cast<uint32_t>(statistics_.instances.size());
+    }
+    return statistics_.instances[lock.instance - 1];
+}
+
+// A wait that is not over counts as far as it has come.
+void Simulator::cut_waits(int64_t until_ps)
+{
+    for (const std::unique_ptr<Thread> &thread : threads_) {
+        Thread &t = *thread;
+        if (t.waits_for == nullptr || t.where == Where::finished || is_supposed(*t.waits_for))
+            continue;
+        const int64_t from = std::max(t.wait_since_ps, measured_from_.ps);
+        if (until_ps <= from)
+            continue;
+        TimeParts parts = t.parts;
+        parts[t.since_ps > until_ps ? t.part_before : t.part] += until_ps - t.since_ps;
+        const uint64_t wait = static_cast<uint64_t>(until_ps - from);
+        const uint64_t spin = static_cast<uint64_t>(parts[Part::spinning] - t.wait_spin_ps);
+        VERIFY3(spin, <=, wait);
+        t.lock_wait_ps += static_cast<int64_t>(wait);
+        t.node->spin_ps += spin;
+        t.node->blocked_ps += wait - spin;
+        if (!hot.counting)
+            continue;
+        blame_is_cut(*t.waits_for, t, until_ps);
+        count_wait(*t.waits_for, *t.node, wait, spin);
+    }
+}
+
+// By function, and the call paths by their place among the measured nodes.
+void Simulator::take_blame(LockStatistics &locks, const std::vector<uint32_t> &places) const
+{
+    const size_t columns = size_t{locks.functions} + 1;
+    for (LockInstance &instance : locks.instances) {
+        for (Blame &blame : instance.blame) {
+            if (blame.node == Blame::hand_over) {
+                locks.hand_over_ps[instance.lock_class] += blame.ps;
+                continue;
+            }
+            const CallNode &node = call_tree_.node(blame.node);
+            const size_t column = node.parent == nullptr ? locks.functions : node.function;
+            locks.holder_ps[instance.lock_class * columns + column] += blame.ps;
+            blame.node = places[blame.node];
+        }
+        std::sort(instance.blame.begin(), instance.blame.end(),
+                  [](const Blame &a, const Blame &b) { return a.node < b.node; });
+    }
 }
 
 void Simulator::begin_measurement()
@@ -89,26 +137,33 @@ void Simulator::begin_measurement()
         statistics_.waits[i].labels = labels;
     }
     std::fill(statistics_.waiter_ps.begin(), statistics_.waiter_ps.end(), 0);
-    std::fill(statistics_.holder_ps.begin(), statistics_.holder_ps.end(), 0);
-    for (LockInstance &instance : statistics_.instances)
+    statistics_.chains.clear();
+    for (LockInstance &instance : statistics_.instances) {
         instance.contended = instance.wait_ps = 0;
+        instance.blame.clear();
+    }
     for (const std::unique_ptr<Thread> &thread : threads_) {
         Thread &t = *thread;
         t.parts = TimeParts{};
         t.lock_wait_ps = 0;
-        t.wait_spin_ps = 0;
+        t.wait_spin_ps = t.wait_blocked_ps = 0;
+        t.lock_shares.clear();
         if (t.where != Where::finished && t.since_ps > from) // a CPU is on its way
             t.parts[t.part_before] = t.since_ps - from;
         else
             t.since_ps = from;
         std::fill_n(t.calls, tables_.functions.size(), 0);
     }
+    scheduler_->idle_given_back_ps = 0;
     for (Cpu &cpu : scheduler_->cpus()) {
         cpu.busy_ps = cpu.idle_ps = cpu.switch_ps = 0;
         if (cpu.since_ps > from)
             cpu.idle_ps = cpu.since_ps - from;
         else
             cpu.since_ps = from;
+        // It is changing to a thread, which will take some more time.
+        if (cpu.thread != nullptr && cpu.thread->since_ps > cpu.since_ps)
+            cpu.switch_ps = cpu.thread->since_ps - cpu.since_ps;
     }
 }
 
@@ -122,17 +177,18 @@ void Simulator::end_measurement()
     take_measurements();
 }
 
-void Simulator::measure_nodes(const CallNode &node, uint32_t parent)
+void Simulator::measure_nodes(const CallNode &node, uint32_t parent, std::vector<uint32_t> &places)
 {
     uint64_t self = node.charged_ps;
     if (node.parent != nullptr)
         self += node.calls * static_cast<uint64_t>(time_of(function_costs_[node.function]).ps);
     const uint32_t index = static_cast<uint32_t>(measured_.nodes.size());
+    places[node.index] = index;
     measured_.nodes.push_back(
         {parent, node.function, node.stack_bytes, node.calls, self, node.spin_ps, node.blocked_ps, ""});
     for (uint32_t function = 0; function < statistics_.functions; ++function) {
         if (node.children[function] != nullptr)
-            measure_nodes(*node.children[function], index);
+            measure_nodes(*node.children[function], index, places);
     }
 }
 
@@ -143,10 +199,13 @@ void Simulator::take_measurements()
     m.until = now();
     const int64_t until = m.until.ps;
 
+    cut_waits(until);
+
     // Nodes are made in the order of the host's execution, so they are told in an order of their own.
+    std::vector<uint32_t> places(call_tree_.nodes().size());
     for (const auto &[group, root] : call_tree_.roots()) {
         const size_t at = m.nodes.size();
-        measure_nodes(*root, Measurements::no_node);
+        measure_nodes(*root, Measurements::no_node, places);
         m.nodes[at].group = group;
     }
     for (uint32_t i = 0; i < m.nodes.size(); ++i) {
@@ -176,6 +235,7 @@ void Simulator::take_measurements()
     }
     m.holds = holds_;
     m.locks = statistics_;
+    take_blame(m.locks, places);
     m.locks.counts.assign(hot.lock_counts, hot.lock_counts + holds_.size());
     for (size_t i = 0; i < holds_.size(); ++i)
         m.locks.counts[i].hold = &m.holds[i];
@@ -196,9 +256,20 @@ void Simulator::check_conservation() const
         thread_waits += static_cast<uint64_t>(thread.lock_wait_ps);
     }
     uint64_t lock_waits = 0;
-    for (const LockClassWaits &waits : measured_.locks.waits) {
+    const LockStatistics &locks = measured_.locks;
+    const size_t columns = size_t{locks.functions} + 1;
+    for (size_t i = 0; i < locks.waits.size(); ++i) {
+        const LockClassWaits &waits = locks.waits[i];
         VERIFY3(waits.wait.total(), ==, waits.spin_ps + waits.blocked_ps);
         lock_waits += waits.wait.total();
+        uint64_t waited = 0;
+        uint64_t blamed = locks.hand_over_ps[i];
+        for (size_t column = 0; column < columns; ++column) {
+            waited += locks.waiter_ps[i * columns + column];
+            blamed += locks.holder_ps[i * columns + column];
+        }
+        VERIFY3(waited, ==, waits.wait.total());
+        VERIFY3(blamed, ==, waits.wait.total());
     }
     if (hot.counting)
         VERIFY3(lock_waits, ==, thread_waits);

@@ -1,5 +1,7 @@
 #include "sim/mutex.h"
 
+#include "sim/blame.h"
+#include "sim/careful.h"
 #include "sim/scheduler.h"
 
 namespace sim {
@@ -50,6 +52,8 @@ void Mutex::line_up(Thread &self)
         take_back_release(*this);
     if (self.waits_for == nullptr)
         wait_begins(*this, self, true);
+    else if (!self.among_waiters && !is_supposed(*this))
+        blame_joins(*this, self, now().ps);
 
     const LockPolicy &policy = *hot.policy;
     if (self.next == nullptr) {
@@ -80,6 +84,8 @@ bool Mutex::try_enter()
     settle();
     if (is_free()) {
         take();
+        if (hot.horizon == 0) [[unlikely]]
+            note_taken(*this, true, false);
         return true;
     }
     charge_key(hot.prices.load_hit);
@@ -94,13 +100,15 @@ bool Mutex::held_by_anyone() const
 
 void Mutex::exit_slow()
 {
-    charge_key(hot.prices.release);
+    charge_key(release_price(*this));
     count_hold(*this, hot.key);
     if (waiters == nullptr && (hot.key < hot.release_ahead || hot.key < hot.horizon)) {
         owner = nullptr;
         key = hot.key;
         return;
     }
+    if (hot.horizon == 0) [[unlikely]]
+        note_left(*this);
     if (!hot.broken)
         settle();
     pass_on_mutex();
@@ -110,6 +118,8 @@ void Mutex::pass_on_mutex()
 {
     const LockPolicy &policy = *hot.policy;
     const Time at = now();
+    if (waiters != nullptr)
+        blame_until(*this, at.ps);
     owner = nullptr;
     key = hot.key;
     if (waiters == nullptr || hot.broken)
@@ -126,6 +136,8 @@ void Mutex::pass_on_mutex()
     while (sleeper != nullptr) {
         Thread *following = sleeper->next == waiters ? nullptr : sleeper->next;
         if (sleeper->where == Where::asleep) {
+            if (sleeper->among_waiters)
+                blame_leaves(*this, *sleeper, at.ps);
             ring_remove(waiters, *sleeper);
             hot.scheduler->wake(*sleeper, at);
             if (!policy.wakes_all)

@@ -78,8 +78,12 @@ private:
         const uint32_t cpu = current_cpu();
         count_acquisition(line != cpu);
         if (line != cpu) {
-            charge_key(transfer(line, cpu));
-            line = static_cast<uint16_t>(cpu);
+            if (line >= odd_line) [[unlikely]] {
+                charge_odd_line(*this, cpu);
+            } else {
+                charge_key(hot.prices.transfer[hot.socket[line] != hot.socket[cpu]]);
+                line = static_cast<uint16_t>(cpu);
+            }
         } else {
             charge_key(hot.prices.rmw_owned);
         }
@@ -95,6 +99,7 @@ private:
         digest_event(*hot.thread, hot.key + lock_class);
     }
     void enter_slow();
+    void enter_carefully();
     void exit_slow();
     bool is_free() const { return owner == nullptr && key <= hot.key; }
     void line_up(Thread &self);

@@ -1,19 +1,30 @@
 #include "sim/rwlock.h"
 
+#include "sim/blame.h"
+#include "sim/careful.h"
 #include "sim/scheduler.h"
 
 #include <algorithm>
 
 namespace sim {
 
+void RwLock::touch_line()
+{
+    if (is_supposed(*this)) [[unlikely]]
+        touch_supposed_line(*this, line_);
+    else
+        line_.modify();
+}
+
 void RwLock::take_read()
 {
-    line_.modify();
+    touch_line();
     LockClassCounts &counts = hot.lock_counts[lock_class];
     ++counts.acquisitions;
-    if (line != current_cpu())
+    const uint16_t here = line_here(*this);
+    if (line != here)
         ++counts.owner_changes;
-    line = static_cast<uint16_t>(current_cpu());
+    line = here;
     digest_event(*hot.thread, hot.key + lock_class);
     if (readers_++ == 0)
         key = hot.key;
@@ -23,13 +34,14 @@ void RwLock::take_read()
 
 void RwLock::take_write()
 {
-    line_.modify();
+    touch_line();
     LockClassCounts &counts = hot.lock_counts[lock_class];
     ++counts.acquisitions;
     ++counts.writes;
-    if (line != current_cpu())
+    const uint16_t here = line_here(*this);
+    if (line != here)
         ++counts.owner_changes;
-    line = static_cast<uint16_t>(current_cpu());
+    line = here;
     digest_event(*hot.thread, hot.key + lock_class);
     owner = hot.thread;
     key = hot.key;
@@ -44,6 +56,8 @@ void RwLock::enter_read_slow()
         take_read();
     else
         contend(false);
+    if (hot.horizon == 0) [[unlikely]]
+        note_taken(*this, false, true);
 }
 
 void RwLock::enter_write()
@@ -60,6 +74,8 @@ void RwLock::enter_write()
         take_write();
     else
         contend(true);
+    if (hot.horizon == 0) [[unlikely]]
+        note_taken(*this, true, true);
 }
 
 bool RwLock::try_enter_read()
@@ -67,6 +83,8 @@ bool RwLock::try_enter_read()
     settle();
     if (free_for_reader()) {
         take_read();
+        if (hot.horizon == 0) [[unlikely]]
+            note_taken(*this, false, false);
         return true;
     }
     line_.load();
@@ -78,6 +96,8 @@ bool RwLock::try_enter_write()
     settle();
     if (free_for_writer() && waiters == nullptr) {
         take_write();
+        if (hot.horizon == 0) [[unlikely]]
+            note_taken(*this, true, false);
         return true;
     }
     line_.load();
@@ -102,9 +122,11 @@ void RwLock::contend(bool write)
 void RwLock::exit_read_slow()
 {
     VERIFY3(readers_, >, 0u);
+    if (hot.horizon == 0) [[unlikely]]
+        note_left(*this);
     if (!hot.broken)
         settle();
-    line_.modify();
+    touch_line();
     // The last one holds it until the line has come; a reader may join it meanwhile.
     if (readers_ == 1 && !hot.broken)
         settle();
@@ -117,13 +139,15 @@ void RwLock::exit_read_slow()
 void RwLock::exit_write()
 {
     VERIFY(write_held());
-    charge_key(hot.prices.release);
+    charge_key(release_price(*this));
     count_hold(*this, hot.key);
     if (waiters == nullptr && (hot.key < hot.horizon || hot.key < hot.release_ahead)) [[likely]] {
         owner = nullptr;
         key = hot.key;
         return;
     }
+    if (hot.horizon == 0) [[unlikely]]
+        note_left(*this);
     if (!hot.broken)
         settle();
     pass_on_rwlock();
@@ -131,6 +155,8 @@ void RwLock::exit_write()
 
 void RwLock::pass_on_rwlock()
 {
+    if (waiters != nullptr)
+        blame_until(*this, now().ps);
     owner = nullptr;
     key = hot.key;
     admit();
@@ -146,6 +172,7 @@ void RwLock::admit()
         grant(*this, writer, now(), hand_off(*this, writer.cpu));
         line_.state = key;
         line_.sharers = 0;
+        keep_line_odd(*this, line_);
         respin();
         return;
     }
@@ -162,10 +189,11 @@ void RwLock::admit()
         grant(*this, reader, released, after);
         key = std::min({key, held_from, first_taken});
         if (waiters != nullptr)
-            step = {time_of(transfer(line, waiters->cpu)).ps};
+            step = next_reader_step(*this, waiters->cpu);
     }
-    line_.state = key_of(released + after, line);
+    line_.state = key_of(released + after, cpu_of_line(line));
     line_.sharers = 0;
+    keep_line_odd(*this, line_);
     respin();
 }
 
@@ -186,7 +214,7 @@ bool RwLock::try_upgrade()
 {
     VERIFY3(readers_, >, 0u);
     settle();
-    line_.modify();
+    touch_line();
     if (readers_ != 1 || waiters != nullptr)
         return false;
     readers_ = 0;
@@ -201,7 +229,9 @@ void RwLock::downgrade()
 {
     VERIFY(write_held());
     settle();
-    line_.modify();
+    if (waiters != nullptr)
+        blame_until(*this, now().ps);
+    touch_line();
     count_hold(*this, hot.key);
     readers_ = 1;
     key = hot.key;

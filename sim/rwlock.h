@@ -88,6 +88,7 @@ private:
     }
     void enter_read_slow();
     void exit_read_slow();
+    void touch_line();
     void take_read();
     void take_write();
     void contend(bool write);

@@ -1,5 +1,6 @@
 #include "sim/scheduler.h"
 
+#include "sim/careful.h"
 #include "sim/mutex.h"
 #include "sim/observer.h"
 #include "sim/simulator.h"
@@ -52,13 +53,18 @@ inline __attribute__((always_inline)) void Scheduler::dispatch_inline(Key first)
     Thread *const me = hot.thread;
     me->node = hot.node;
     for (Key key = first;; key = tree_.first()) {
-        if (--until_check_ == 0) [[unlikely]]
-            check_progress();
-        if (key >= attention_) [[unlikely]] {
-            if (attend())
+        if (--until_check_ == 0) [[unlikely]] {
+            if (check_progress())
                 continue;
-            run_until_base();
-            return;
+        }
+        if (key >= attention_) [[unlikely]] {
+            const Attention due = attend(key);
+            if (due == Attention::again)
+                continue;
+            if (due == Attention::end) {
+                run_until_base();
+                return;
+            }
         }
         const uint32_t cpu = cpu_of(key);
         Cpu &c = cpus_[cpu];
@@ -95,29 +101,43 @@ inline __attribute__((always_inline)) void Scheduler::dispatch_inline(Key first)
 
 void Mutex::enter_elsewhere()
 {
-    if (hot.key < hot.horizon && is_free()) [[likely]]
+    if (hot.key >= hot.horizon) [[likely]]
+        enter_slow();
+    else if (is_free())
         take();
     else
-        enter_slow();
+        contend();
 }
 
 // Where most of a run's turns are given: the dispatcher is part of it, which saves a frame of it on every switch.
 void Mutex::enter_slow()
 {
-    if (hot.key >= hot.horizon) [[likely]] {
-        Thread &self = *hot.thread;
-        self.wants = this;
-        self.pending = Pending::acquire;
-        hot.scheduler->dispatch_inline(hot.scheduler->set_leaf(current_cpu(), hot.key));
-        if (hot.thread->waits_for == nullptr) [[likely]]
-            take();
-        else
-            wait_out();
-    } else if (is_free()) {
-        take();
-    } else {
-        contend();
+    if (hot.horizon == 0) [[unlikely]] {
+        enter_carefully();
+        return;
     }
+    Thread &self = *hot.thread;
+    self.wants = this;
+    self.pending = Pending::acquire;
+    hot.scheduler->dispatch_inline(hot.scheduler->set_leaf(current_cpu(), hot.key));
+    if (hot.thread->waits_for == nullptr) [[likely]]
+        take();
+    else
+        wait_out();
+}
+
+// The same where nobody runs ahead.
+void Mutex::enter_carefully()
+{
+    Thread &self = *hot.thread;
+    self.wants = this;
+    self.pending = Pending::acquire;
+    hot.scheduler->dispatch(hot.scheduler->set_leaf(current_cpu(), hot.key));
+    if (self.waits_for == nullptr)
+        take();
+    else
+        wait_out();
+    note_taken(*this, true, true);
 }
 
 // What the CPU of a waiting thread does in its place. False: the thread still waits.
@@ -130,23 +150,39 @@ bool Scheduler::goes_on(Thread &thread)
     return false;
 }
 
-void Scheduler::check_progress()
+// True: whose turn it is has to be looked up again.
+bool Scheduler::check_progress()
 {
-    until_check_ = check_every;
-    checked_ += check_every;
-    hot.simulator->check_progress();
+    until_check_ = check_every_;
+    checked_ += check_every_;
+    if (!careful_ || checked_ % (1u << 16) == 0)
+        hot.simulator->check_progress();
+    return careful_ && take_care(*this);
 }
 
-// A timer, or the end: false. A key of `never` is both: there is nothing left to do.
-bool Scheduler::attend()
+// A key of `never` is the end too: there is nothing left to do. In careful runs everybody's turn comes by here.
+Scheduler::Attention Scheduler::attend(Key key)
 {
     const Key timer = timers_.first();
     if (stop_now_)
-        return false;
-    if (std::min(timer, tree_.first()) >= stop_key_)
-        return hot.simulator->put_off_end();
+        return Attention::end;
+    if (std::min(timer, key) >= stop_key_)
+        return hot.simulator->put_off_end() ? Attention::again : Attention::end;
+    if (careful_ && key < timer) {
+        if (const Cpu &cpu = cpus_[cpu_of(key)]; key == cpu.target) // or its slice ends
+            cpu.thread->resumed_at = key;
+        return Attention::none;
+    }
     fire_timer();
-    return true;
+    return Attention::again;
+}
+
+void Scheduler::set_careful()
+{
+    careful_ = true;
+    checked_ = decisions();
+    check_every_ = until_check_ = 1;
+    note_attention();
 }
 
 // Nothing can happen any more, or nothing may: back to whoever called run().
@@ -175,6 +211,8 @@ void Scheduler::fire_timer()
     const Timers::Entry entry = timers_.pop();
     note_attention();
     hot.key = entry.key;
+    if (++timers_fired_ % timers_per_look == 0)
+        hot.simulator->look_for_sleep();
     if (entry.release != nullptr) {
         pass_on(*entry.release);
         return;
@@ -204,7 +242,7 @@ void Scheduler::slice_ended(uint32_t cpu, Key at)
     set_part(thread, Part::cpu_wait, time_of(at).ps);
     enqueue(thread);
     owner_left(thread, at);
-    pick(cpu, time_of(at));
+    pick(cpu, time_of(at), hot.prices.context_switch);
 }
 
 bool Scheduler::leave_cpu(Thread &thread, Key at)
@@ -215,7 +253,7 @@ bool Scheduler::leave_cpu(Thread &thread, Key at)
     thread.pending = Pending::resume;
     set_part(thread, thread.sleep_part, time_of(at).ps);
     owner_left(thread, at);
-    pick(thread.cpu, time_of(at));
+    pick(thread.cpu, time_of(at), sleep_price(thread.waits_for, hot.prices.context_switch));
     return false;
 }
 
@@ -226,7 +264,7 @@ void Scheduler::go_to_sleep(Thread &spinner, Key at)
     spinner.pending = Pending::sleep;
     spinner.sleep_part = Part::blocked;
     spinner.woken = false;
-    spin_until(spinner, at + hot.prices.block);
+    spin_until(spinner, at + sleep_price(spinner.waits_for, hot.prices.block));
 }
 
 void Scheduler::owner_left(Thread &owner, Key at)
@@ -243,6 +281,17 @@ void Scheduler::owner_left(Thread &owner, Key at)
 }
 
 // ---- CPUs and run queues ----
+
+int64_t Scheduler::idle_ps(int64_t until_ps) const
+{
+    int64_t idle = 0;
+    for (const Cpu &cpu : cpus_) {
+        idle += cpu.idle_ps;
+        if (cpu.thread == nullptr && until_ps > cpu.since_ps)
+            idle += until_ps - cpu.since_ps;
+    }
+    return idle;
+}
 
 bool Scheduler::someone_waits_for(uint32_t cpu) const
 {
@@ -272,7 +321,7 @@ void Scheduler::enqueue(Thread &thread)
     ++queued_;
 }
 
-void Scheduler::pick(uint32_t cpu, Time at)
+void Scheduler::pick(uint32_t cpu, Time at, Key switching)
 {
     RunQueue *best = nullptr;
     if (queued_ > 0) {
@@ -288,7 +337,7 @@ void Scheduler::pick(uint32_t cpu, Time at)
         Thread &next = *best->threads.front().second;
         best->threads.pop_front();
         --queued_;
-        place(cpu, next, at, 0, hot.prices.context_switch);
+        place(cpu, next, at, 0, switching);
         return;
     }
     c.thread = nullptr;
@@ -344,7 +393,8 @@ void Scheduler::ready(Thread &thread, Time at, bool fresh)
     if (cpu == CpuSet::none)
         enqueue(thread);
     else
-        place(cpu, thread, at, fresh ? 0 : hot.prices.wake_latency, fresh ? 0 : hot.prices.context_switch);
+        place(cpu, thread, at, fresh ? 0 : sleep_price(thread.waits_for, hot.prices.wake_latency),
+              fresh ? 0 : sleep_price(thread.waits_for, hot.prices.context_switch));
 }
 
 void Scheduler::spin_until(Thread &thread, Key limit)
@@ -394,7 +444,7 @@ void Scheduler::wake(Thread &thread, Time at)
     thread.woken = true;
     if (thread.where != Where::asleep)
         return;
-    charge_key(hot.prices.wake);
+    charge_key(sleep_price(thread.waits_for, hot.prices.wake));
     ready(thread, at);
 }
 
@@ -407,7 +457,7 @@ void Scheduler::finish()
     self.node = hot.node;
     --live;
     hot.simulator->thread_finished(self);
-    pick(self.cpu, now());
+    pick(self.cpu, now(), hot.prices.context_switch);
     dispatch();
     PANIC("a finished thread was switched to");
 }

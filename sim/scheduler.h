@@ -104,10 +104,13 @@ public:
     Thread *boot = nullptr; // stands for whoever called Simulator::run()
     Key release_limit = 0;  // no release ahead of time from here on
     uint64_t live = 0;      // threads that have not returned
-    uint64_t decisions() const { return checked_ + (check_every - until_check_); }
+    uint64_t decisions() const { return checked_ + (check_every_ - until_check_); }
     uint64_t decisions_at_progress = 0;
     uint64_t switches = 0;
     std::vector<Cpu> &cpus() { return cpus_; }
+    int64_t idle_ps(int64_t until_ps) const; // of all CPUs, since the measurement began
+    int64_t idle_given_back_ps = 0;          // of it, to threads that slept for supposed locks
+    void set_careful();
     bool something_to_do() const { return tree_.first() != never || !timers_.empty(); }
 
 private:
@@ -119,12 +122,13 @@ private:
     void slice_ended(uint32_t cpu, Key at);
     bool leave_cpu(Thread &thread, Key at);
     void go_to_sleep(Thread &spinner, Key at);
-    bool attend();
+    enum class Attention : uint8_t { none, again, end }; // again: look whose turn it is
+    Attention attend(Key key);
     bool goes_on(Thread &thread);
-    void check_progress();
+    bool check_progress();
     void fire_timer();
-    void note_attention() { attention_ = stop_now_ ? 0 : std::min(timers_.first(), stop_key_); }
-    void pick(uint32_t cpu, Time at);
+    void note_attention() { attention_ = stop_now_ || careful_ ? 0 : std::min(timers_.first(), stop_key_); }
+    void pick(uint32_t cpu, Time at, Key switching);
     void place(uint32_t cpu, Thread &thread, Time at, Key latency, Key switching);
     void enqueue(Thread &thread);
     void run_until_base();
@@ -140,11 +144,17 @@ private:
     CpuSet spinning_;
     uint32_t spinners_ = 0;
     uint32_t queued_ = 0;
-    static constexpr uint32_t check_every = 1u << 16;
+    uint32_t check_every_ = 1u << 16;
     uint64_t checked_ = 0; // decisions made when progress was last checked
-    uint32_t until_check_ = check_every;
+    uint32_t until_check_ = check_every_;
+    static constexpr uint64_t timers_per_look = 256;
+    uint64_t timers_fired_ = 0;
+    bool careful_ = false; // nobody runs ahead (careful.h)
     uint64_t arrivals_ = 0;
     int64_t slice_ps_ = 0;
 };
+
+// Every thread of the workload waits to be woken by another one.
+bool workload_sleeps(const Simulator &simulator);
 
 } // namespace sim

@@ -1,5 +1,6 @@
 #include "sim/simulator.h"
 
+#include "sim/lock_order.h"
 #include "sim/lock_policy.h"
 #include "sim/scheduler.h"
 
@@ -41,6 +42,7 @@ Simulator::Simulator(const Machine &machine, const Tables &tables, uint64_t seed
     statistics_.waits.resize(tables.lock_classes.size());
     statistics_.waiter_ps.resize(tables.lock_classes.size() * (tables.functions.size() + 1));
     statistics_.holder_ps.resize(statistics_.waiter_ps.size());
+    statistics_.hand_over_ps.resize(tables.lock_classes.size());
     for (const FunctionInfo &function : tables.functions)
         function_costs_.push_back(price(int64_t{function.instructions} * machine_.instruction_ps));
     free_function_costs_.resize(function_costs_.size());
@@ -215,7 +217,9 @@ End Simulator::run()
     if (end_.ending == Ending::finished && scheduler_->live > 0) {
         if (scheduler_->stop_key() != never && scheduler_->something_to_do()) {
             hot.key = scheduler_->stop_key();
-            if (now() < stop_at_)
+            if (now() < stop_at_ && workload_sleeps(*this))
+                end_ = stuck_end();
+            else if (now() < stop_at_)
                 end_ = {Ending::livelock,
                         "no step of the workload was completed in " + std::to_string(patience_.ns()) +
                             " ns of simulated time\n" + stuck_text("what each thread is at:"),
@@ -223,7 +227,7 @@ End Simulator::run()
             else
                 end_ = {Ending::stopped, "the time set for the end has come", {}};
         } else {
-            end_ = {Ending::deadlock, stuck_text("deadlock: no thread can run, and no timer will change that"), {}};
+            end_ = stuck_end();
         }
     }
     end_.at = now();

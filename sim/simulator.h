@@ -20,12 +20,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace sim {
 
+class LockOrder;
 class Scheduler;
 
 struct Tables {
@@ -34,12 +36,13 @@ struct Tables {
 };
 
 enum class Ending : uint8_t {
-    finished,  // every thread returned
-    stopped,   // by stop_at() or stop(); threads were left where they were
-    deadlock,  // nobody can ever run again; the text is the ring
-    livelock,  // no progress for the time given, or for limits::decisions_without_progress decisions
-    invariant, // an assertion failed; the text says which, where and when
-    limit,     // a bound of the program was reached
+    finished,    // every thread returned
+    stopped,     // by stop_at() or stop(); threads were left where they were
+    deadlock,    // nobody can ever run again; the text is the ring
+    lost_wakeup, // nobody can ever run again, for nobody will signal a condition that threads sleep on
+    livelock,    // no progress for the time given, or for limits::decisions_without_progress decisions
+    invariant,   // an assertion failed; the text says which, where and when
+    limit,       // a bound of the program was reached
 };
 
 struct End {
@@ -126,6 +129,19 @@ public:
     // Off: every release waits for its turn. Nothing but speed changes; for tests.
     void set_release_ahead(bool yes);
 
+    // ---- before anything else is made: runs that are watched, changed or disturbed (careful.h) ----
+
+    // Locks of that class cost a k-th, waiting for them included; 0: nothing.
+    void suppose_lock(uint16_t lock_class, uint32_t times_cheaper);
+    // The function's own instructions are a k-th; 0: none.
+    void suppose_function(uint16_t function, uint32_t times_cheaper);
+    // Threads are held up now and then, at random moments and for random times that depend on that number alone.
+    void disturb(uint64_t schedule);
+    // Pairs of locks that were taken in both orders are told in warnings(), whether that struck or not. Not watched are
+    // the classes `apart`, whose users never meet for a reason that is none of the kernel's.
+    void watch_lock_order(std::set<uint16_t> apart = {});
+    const std::vector<std::string> &warnings() const { return warnings_; }
+
     // A stream of random numbers that no other consumer moves.
     Random random(std::string_view stream, uint64_t index = 0) const { return Random(seed_, stream, index); }
     const Machine &machine() const { return machine_; }
@@ -141,8 +157,16 @@ public:
     uint64_t decisions() const;
 
     // ---- for sim/ ----
-    void count_wait(LockBase &lock, const Thread &thread, uint64_t wait_ps, uint64_t spin_ps);
+    void count_wait(LockBase &lock, const CallNode &waiter, uint64_t wait_ps, uint64_t spin_ps);
+    LockInstance &instance_of(LockBase &lock);
+    void count_chain(const WaitChain &chain, uint64_t ps) { statistics_.chains[chain] += ps; }
     void look_for_ring(const Thread &thread);
+    void look_for_sleep(); // has the workload gone to sleep for ever?
+    Random *disturbance() { return disturbed_ ? &disturbance_ : nullptr; }
+    LockOrder *lock_order() { return lock_order_.get(); }
+    std::string path_text(const CallNode *node) const;
+    std::string lock_name(const LockBase &lock) const;
+    void warn(std::string text) { warnings_.push_back(std::move(text)); }
     void thread_finished(Thread &thread);
     void invariant_breaks();
     void check_progress();
@@ -155,14 +179,17 @@ private:
     void set_prices();
     void set_release_limit();
     void set_end();
-    std::string lock_name(const LockBase &lock) const;
     std::string waiting_text(const Thread &thread) const;
     std::string ring_text(const Thread &thread) const;
+    const Thread *ring_member() const;                   // a thread of a ring, if there is one
     std::string stuck_text(const char *otherwise) const; // a ring if there is one, else every thread under that heading
     std::string place_text() const;
-    std::string path_text(const CallNode *node) const;
+    End stuck_end() const;
+    void be_careful();
     void take_measurements();
-    void measure_nodes(const CallNode &node, uint32_t parent);
+    void cut_waits(int64_t until_ps);
+    void take_blame(LockStatistics &locks, const std::vector<uint32_t> &places) const;
+    void measure_nodes(const CallNode &node, uint32_t parent, std::vector<uint32_t> &places);
     void check_conservation() const;
 
     Machine machine_;
@@ -190,6 +217,12 @@ private:
     bool release_ahead_ = true;
     bool running_ = false;
     End end_;
+    std::unique_ptr<LockOrder> lock_order_;
+    std::vector<std::string> warnings_;
+    bool disturbed_ = false;
+    Random disturbance_{0, "schedule"};
+    uint64_t asleep_digest_ = 0;
+    Time asleep_since_;
     std::exception_ptr thrown_;
     Key end_key_ = 0;
 };

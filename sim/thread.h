@@ -14,10 +14,12 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace sim {
 
 struct LockBase;
+class CondVar;
 class Mutex;
 struct Thread;
 
@@ -64,6 +66,21 @@ struct ThreadOptions {
     bool counted = true; // false: a service thread; the run does not wait for it to make progress
 };
 
+// What waits for the locks of one class took, since the list was last emptied. The three are the whole wait.
+struct LockShare {
+    uint16_t lock_class;
+    int64_t spin_ps;
+    int64_t blocked_ps;  // asleep
+    int64_t cpu_wait_ps; // ready, and no CPU
+};
+
+// A lock that a thread holds, noted only while the order of locks is watched (careful.h).
+struct HeldLock {
+    LockBase *lock;
+    uint32_t node; // call node in which it was taken
+    bool write;
+};
+
 struct Thread {
     Fiber fiber;
     // ---- hot: touched at every switch ----
@@ -91,11 +108,25 @@ struct Thread {
     // ---- waiting for a lock ----
     Mutex *wants = nullptr; // its next attempt is the dispatcher's
     LockBase *waits_for = nullptr;
-    const void *waits_on = nullptr;     // a condition variable
+    const CondVar *waits_on = nullptr;
     const WaitReason *reason = nullptr; // of that wait
     uint32_t holder_node = 0;           // where the owner had taken the lock when this thread came
     int64_t wait_since_ps = 0;
-    int64_t wait_spin_ps = 0; // part[spinning] when the wait began
+    int64_t wait_spin_ps = 0;    // part[spinning] when the wait began
+    int64_t wait_blocked_ps = 0; // and part[blocked]
+    int64_t alone_since_ps = 0; // since when it is not among its lock's waiters any more: the lock, or a CPU, is on its
+                                // way (blame.h)
+    bool among_waiters = false;
+    bool keeps_lock_shares = false;
+    uint16_t last_wait_class = 0;       // of the last wait that ended
+    uint32_t last_wait_node = 0;        // and where the holder had that lock from
+    std::vector<LockShare> lock_shares; // kept where somebody asks for them
+
+    // ---- in careful runs only (careful.h) ----
+    int64_t wait_idle_ps = 0; // idle time of all CPUs when its wait for a supposed lock began
+    uint64_t credit_ps = 0;   // computing that takes no time, since waiting took it already
+    Key resumed_at = never;   // its clock when it got the CPU, until it gives way
+    std::vector<HeldLock> held;
 
     TimeParts parts;
     int64_t lock_wait_ps = 0;

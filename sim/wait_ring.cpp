@@ -3,6 +3,7 @@
 // A thread that starts to wait follows the owners from lock to lock. Coming back to itself, it has closed a ring that
 // no timer will ever open. Readers of a rwlock are not known one by one, so a ring through them shows only when nobody
 // can run any more; then every waiting thread is listed.
+#include "sim/condvar.h"
 #include "sim/lock.h"
 #include "sim/scheduler.h"
 #include "sim/simulator.h"
@@ -102,6 +103,11 @@ std::string Simulator::waiting_text(const Thread &thread) const
     } else if (thread.waits_on != nullptr) {
         text += " in " + path_text(node) + "\n    waits on a condition variable (" +
                 part_names[static_cast<size_t>(thread.sleep_part)] + ")";
+        const CondVar::Unheard &unheard = thread.waits_on->unheard();
+        if (unheard.by != nullptr)
+            text += ", whose last signal found nobody waiting: thread " + unheard.by->name + " in " +
+                    path_text(&call_tree_.node(unheard.node)) + ", " + std::to_string((now() - unheard.at).ns()) +
+                    " ns ago";
     } else {
         text += " in " + path_text(node);
     }
@@ -119,17 +125,24 @@ std::string Simulator::ring_text(const Thread &thread) const
     return text;
 }
 
-std::string Simulator::stuck_text(const char *otherwise) const
+const Thread *Simulator::ring_member() const
 {
-    // A ring among the waiting threads says most; else all of them are told, up to a screenful.
     for (const std::unique_ptr<Thread> &thread : threads_) {
         const Thread *at = thread.get();
         for (uint32_t steps = 0; at != nullptr && steps < limits::wait_chain; ++steps) {
             at = waits_for_thread(*at);
             if (at == thread.get())
-                return ring_text(*at);
+                return at;
         }
     }
+    return nullptr;
+}
+
+// A ring among the waiting threads says most; else all of them are told, up to a screenful.
+std::string Simulator::stuck_text(const char *otherwise) const
+{
+    if (const Thread *member = ring_member())
+        return ring_text(*member);
     constexpr size_t screenful = 40;
     std::string text = std::string(otherwise) + "\n";
     size_t told = 0;
@@ -142,6 +155,65 @@ std::string Simulator::stuck_text(const char *otherwise) const
     if (told > screenful)
         text += "  and " + std::to_string(told - screenful) + " more threads\n";
     return text;
+}
+
+// Nobody of the workload can ever run again. Where every chain of who waits for whom ends at somebody who sleeps until
+// told, the telling was lost, or never happened; where one ends at a lock, it is the locks.
+End Simulator::stuck_end() const
+{
+    const auto last_of_chain = [](const Thread *thread) {
+        for (uint32_t steps = 0; steps < limits::wait_chain; ++steps) {
+            const Thread *next = waits_for_thread(*thread);
+            if (next == nullptr)
+                return thread;
+            thread = next;
+        }
+        return thread;
+    };
+    const bool all_sleep = ring_member() == nullptr &&
+                           std::all_of(threads_.begin(), threads_.end(), [&](const std::unique_ptr<Thread> &thread) {
+                               return !thread->counted || thread->where == Where::finished ||
+                                      last_of_chain(thread.get())->waits_on != nullptr;
+                           });
+    const bool anybody = std::any_of(threads_.begin(), threads_.end(), [](const std::unique_ptr<Thread> &thread) {
+        return thread->counted && thread->where != Where::finished;
+    });
+    if (all_sleep && anybody)
+        return {Ending::lost_wakeup,
+                stuck_text("lost wake-up: threads sleep until somebody signals, and nobody is left who will"),
+                {}};
+    return {Ending::deadlock, stuck_text("deadlock: no thread can run, and no timer will change that"), {}};
+}
+
+bool workload_sleeps(const Simulator &simulator)
+{
+    bool anybody = false;
+    for (const std::unique_ptr<Thread> &thread : simulator.threads()) {
+        if (!thread->counted || thread->where == Where::finished)
+            continue;
+        anybody = true;
+        if (thread->where != Where::asleep || thread->timer_slot != Timers::none)
+            return false;
+    }
+    return anybody;
+}
+
+void Simulator::look_for_sleep()
+{
+    uint64_t all = 0;
+    const bool asleep = workload_sleeps(*this);
+    for (const std::unique_ptr<Thread> &thread : threads_)
+        if (asleep && thread->counted && thread->where != Where::finished)
+            all = (all ^ thread->digest) * digest_multiplier;
+    if (!asleep || all != asleep_digest_) {
+        asleep_digest_ = asleep ? all : 0;
+        asleep_since_ = now();
+        return;
+    }
+    if ((now() - asleep_since_).ps < limits::asleep_ps)
+        return;
+    End end = stuck_end();
+    stop(end.ending, std::move(end.text));
 }
 
 std::string Simulator::place_text() const

@@ -36,6 +36,7 @@ inline int exit_status(scenarios::End end)
         return not_held;
     case scenarios::End::deadlock:
         return deadlocked;
+    case scenarios::End::lost_wakeup:
     case scenarios::End::livelock:
         return no_progress;
     case scenarios::End::invariant:

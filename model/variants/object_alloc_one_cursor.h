@@ -31,6 +31,7 @@ uint64_t alloc_with_one_cursor(objset_t &os, const dnode_spec &spec, dmu_tx_t &t
 
         if (auto hold = dnode_hold_impl(os, object, DNODE_MUST_BE_FREE, spec.slots)) {
             dnode_allocate(**hold, spec, tx);
+            os.os_obj_next = object + spec.slots - 1;
             if (by_dnode)
                 dmu_tx_add_new_object(tx, **hold);
             hold->rele();

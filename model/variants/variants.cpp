@@ -5,8 +5,10 @@
 
 #include "model/variants/dbuf_hold_forms.h"
 #include "model/variants/dnode_slots_forms.h"
+#include "model/variants/faults.h"
 #include "model/variants/next_offset_forms.h"
 #include "model/variants/object_alloc_forms.h"
+#include "model/variants/zap_shrink.h"
 #include "model/variants/zap_variants.h"
 
 #include "sim/verify.h"
@@ -69,9 +71,49 @@ constexpr choice_t<std::unique_ptr<const zap_upgrade_t> (*)(const code_config &)
 };
 
 // Eras that judge a slot by its handle.
-constexpr choice_t<std::unique_ptr<const dnode_slots_t> (*)()> slot_retries[] = {
-    {"drop-once", make_dnode_slots_by_handle, "who is refused the slot waits without a hold on it"},
-    {"hold-again", make_dnode_slots_by_handle_hold_again, "who is refused takes the hold again before each try"},
+constexpr choice_t<slot_retry_t> slot_retries[] = {
+    {"drop-once", slot_retry_t::DROP_ONCE, "who is refused the slot waits without a hold on it"},
+    {"hold-again", slot_retry_t::HOLD_AGAIN, "who is refused takes the hold again before each try"},
+};
+constexpr choice_t<slot_locks_t> slot_lock_ranges[] = {
+    {"whole-range", slot_locks_t::WHOLE_RANGE, "every slot of a large dnode is locked until it has them"},
+    {"first-slot", slot_locks_t::FIRST_SLOT, "only the slot it begins in: two dnodes may get one slot"},
+};
+constexpr choice_t<slot_wake_t> slot_wakes[] = {
+    {"locked", slot_wake_t::LOCKED, "who waits for a slot's handle is woken under the mutex under which it looked"},
+    {"unlocked", slot_wake_t::UNLOCKED, "without it: a wake-up may come before the sleep, and is lost"},
+};
+
+constexpr choice_t<std::unique_ptr<const txg_hold_t> (*)()> txg_holds[] = {
+    {"until-commit", make_txg_hold_until_commit, "a transaction holds its txg until it commits"},
+    {"until-assigned", make_txg_hold_until_assigned, "only until it is assigned: its txg may be synced under it"},
+};
+
+constexpr choice_t<std::unique_ptr<const dirty_check_t> (*)()> dirty_checks[] = {
+    {"under-lock", make_dirty_check_under_lock, "the dirty list's lock is taken at every dnode_setdirty"},
+    {"before-lock", make_dirty_check_before_lock, "once for a dnode and txg: who is listed already is seen without it"},
+};
+
+constexpr choice_t<std::unique_ptr<const sync_dispatch_t> (*)()> sync_dispatches[] = {
+    {"every-sublist", make_sync_dispatch_every_sublist, "a task for each list of dirty dnodes, empty or not"},
+    {"non-empty", make_sync_dispatch_non_empty, "a task for each that has dnodes"},
+};
+
+constexpr choice_t<std::unique_ptr<const assign_order_t> (*)()> assign_orders[] = {
+    {"assign-first", make_assign_first, "a transaction is assigned before dn_struct_rwlock is taken"},
+    {"lock-first", make_lock_first, "after: it may wait for a txg with the lock in hand (zfs#8923)"},
+};
+
+constexpr choice_t<void (*)(code_config &)> faults[] = {
+    {"none", [](code_config &) {}, "no planted fault"},
+    {"overlapping-slots", [](code_config &code) { code.slot_locks = "first-slot"; },
+     "slot_locks first-slot: two large dnodes may get one slot"},
+    {"upgrade-order", [](code_config &code) { code.zap_upgrade = "drop-and-retake"; },
+     "zap_upgrade drop-and-retake: the header's lock is taken after the leaf's"},
+    {"lost-wakeup", [](code_config &code) { code.slot_wake = "unlocked"; },
+     "slot_wake unlocked: a wake-up may come before the sleep"},
+    {"missing-hold", [](code_config &code) { code.txg_hold = "until-assigned"; },
+     "txg_hold until-assigned: a transaction does not hold its txg"},
 };
 
 constexpr choice_t<std::unique_ptr<const next_offset_variant_t> (*)()> next_offsets[] = {
@@ -100,7 +142,9 @@ const era_t &known_era(const std::string &name)
 std::unique_ptr<const dnode_slots_t> make_dnode_slots(const era_t &era, const code_config &code)
 {
     if (era.slots_by_handle && !code.walk_earlier_slots)
-        return chosen(slot_retries, code.slot_retry).make();
+        return make_dnode_slots_by_handle({chosen(slot_retries, code.slot_retry).make,
+                                           chosen(slot_lock_ranges, code.slot_locks).make,
+                                           chosen(slot_wakes, code.slot_wake).make});
     return chosen(slot_forms, code.walk_earlier_slots ? "walk" : "type").make();
 }
 
@@ -113,17 +157,31 @@ void list(std::vector<choice_info> &all, const char *field, const Table &table)
 
 } // namespace
 
-variants_t::variants_t(const code_config &code)
+code_config with_fault(code_config code)
+{
+    chosen(faults, code.fault).make(code);
+    return code;
+}
+
+variants_t::variants_t(const code_config &given) : variants_t(with_fault(given), given) {}
+
+variants_t::variants_t(const code_config &code, const code_config &)
     : era(known_era(code.era)), object_alloc(chosen(object_allocs, code.object_alloc).make(code)),
       percpu_cursor(chosen(percpu_cursors, era.per_cpu_cursor).make()),
       dbuf_hold(chosen(dbuf_holds, code.dbuf_hold).make()), dnode_slots(make_dnode_slots(era, code)),
       next_offset(chosen(next_offsets, era.next_offset).make()),
       tx_hold_zap(chosen(tx_hold_zaps, code.tx_hold_zap).make()),
+      zap_shrink(code.zap_shrink ? make_zap_shrink_collapse() : make_zap_shrink_never()),
       zap_upgrade(chosen(zap_upgrades, code.zap_upgrade).make(code)),
       dbuf_evict_notify(chosen(dbuf_evict_notifies, code.dbuf_evict_notify).make()),
-      make_dbuf_hash_locks(chosen(dbuf_hash_locks, code.dbuf_hash_locks).make)
+      make_dbuf_hash_locks(chosen(dbuf_hash_locks, code.dbuf_hash_locks).make),
+      dirty_check(chosen(dirty_checks, code.dirty_check).make()),
+      sync_dispatch(chosen(sync_dispatches, code.sync_dispatch).make()),
+      txg_hold(chosen(txg_holds, code.txg_hold).make()), assign_order(chosen(assign_orders, code.assign_order).make())
 {
 }
+
+variants_t::~variants_t() = default;
 
 std::span<const choice_info> choices()
 {
@@ -136,6 +194,13 @@ std::span<const choice_info> choices()
         list(list_of_all, "dbuf_evict_notify", dbuf_evict_notifies);
         list(list_of_all, "zap_upgrade", zap_upgrades);
         list(list_of_all, "slot_retry", slot_retries);
+        list(list_of_all, "slot_locks", slot_lock_ranges);
+        list(list_of_all, "slot_wake", slot_wakes);
+        list(list_of_all, "dirty_check", dirty_checks);
+        list(list_of_all, "sync_dispatch", sync_dispatches);
+        list(list_of_all, "txg_hold", txg_holds);
+        list(list_of_all, "assign_order", assign_orders);
+        list(list_of_all, "fault", faults);
         return list_of_all;
     }();
     return all;

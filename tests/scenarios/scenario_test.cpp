@@ -126,7 +126,7 @@ TEST_CASE("steps are of exactly one kind, and an operation's fields are its own"
     says(outcome(with_step(R"({"op": "aloc"})")), "unknown op \"aloc\"; did you mean \"alloc\"?");
     says(outcome(with_step(R"({"op": "alloc", "sleep": "1s"})")), "second kind of step");
     says(outcome(with_step(R"({"op": "sync", "count": 2})")), "unknown key \"count\"");
-    says(outcome(with_step(R"({"op": "alloc", "slots": 2})")), "allowed is 1 to 1");
+    says(outcome(with_step(R"({"op": "alloc", "slots": 33})")), "allowed is 1 to 32");
     says(outcome(with_step(R"({"op": "alloc", "count": "{m}"})")), "unknown placeholder \"m\"");
     says(outcome(with_step(R"({"op": "free"})")), "frees nothing");
     says(outcome(with_step(R"({"op": "free", "which": "all", "objects": [1]})")), "has both");

@@ -118,7 +118,7 @@ TEST_CASE("schema and reader accept the same documents")
         step(R"({"op": "alloc"})"),
         step(R"({"op": "aloc"})"),
         step(R"({"op": "alloc", "count": "{i} + 1", "must": true})"),
-        step(R"({"op": "alloc", "slots": 2})"),
+        step(R"({"op": "alloc", "slots": 33})"),
         step(R"({"op": "sync", "count": 1})"),
         step(R"({"count": 1})"),
         step("{}"),

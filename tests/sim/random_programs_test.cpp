@@ -159,13 +159,57 @@ struct Listener final : Observer {
     void switched(uint32_t, const Thread *, Time) override { ++heard; }
 };
 
+// Holders are blamed for what waiters have waited, to the picosecond: for every class, and for every single lock. No
+// chain of waiting is longer than the waiting itself.
+void check_blame(uint64_t seed, const Measurements &m)
+{
+    INFO("seed ", seed);
+    const size_t columns = size_t{m.locks.functions} + 1;
+    std::vector<uint64_t> by_instance(m.locks.waits.size());
+    for (const LockInstance &instance : m.locks.instances) {
+        uint64_t blamed = 0;
+        for (const Blame &blame : instance.blame) {
+            blamed += blame.ps;
+            REQUIRE((blame.node == Blame::hand_over || blame.node < m.nodes.size()));
+        }
+        REQUIRE(blamed == instance.wait_ps);
+        by_instance[instance.lock_class] += instance.wait_ps;
+    }
+    std::vector<uint64_t> chained(m.locks.waits.size());
+    for (const auto &[chain, ps] : m.locks.chains)
+        chained[chain.links[0] >> 16] += ps;
+    for (size_t i = 0; i < m.locks.waits.size(); ++i) {
+        uint64_t waited = 0;
+        uint64_t blamed = m.locks.hand_over_ps[i];
+        for (size_t column = 0; column < columns; ++column) {
+            waited += m.locks.waiter_ps[i * columns + column];
+            blamed += m.locks.holder_ps[i * columns + column];
+        }
+        REQUIRE(waited == m.locks.waits[i].wait.total());
+        REQUIRE(blamed == waited);
+        REQUIRE(by_instance[i] == waited);
+        REQUIRE(chained[i] <= waited);
+    }
+}
+
+enum class Care { none, watched, supposed, disturbed };
+
 // Everything that a run lets one see, as text.
-std::string outcome(uint64_t seed, bool release_ahead, Observer *observer = nullptr)
+std::string outcome(uint64_t seed, bool release_ahead, Observer *observer = nullptr, Care care = Care::none)
 {
     Random random(seed, "program");
     const Machine machine = random_machine(random);
     Simulator simulator(machine, sim_test::tables, seed, observer);
     simulator.set_release_ahead(release_ahead);
+    if (care == Care::watched)
+        simulator.watch_lock_order();
+    if (care == Care::disturbed)
+        simulator.disturb(seed);
+    if (care == Care::supposed) {
+        simulator.suppose_lock(0, static_cast<uint32_t>(seed % 3));
+        simulator.suppose_lock(2, static_cast<uint32_t>(seed % 4));
+        simulator.suppose_function(1, 2);
+    }
     World world;
     for (uint64_t i = random.between(1, 4); i > 0; --i)
         world.mutexes.emplace_back(uint16_t{0});
@@ -209,6 +253,11 @@ std::string outcome(uint64_t seed, bool release_ahead, Observer *observer = null
         text << ps << ' ';
     for (const uint64_t ps : m.locks.holder_ps)
         text << ps << ' ';
+    for (const uint64_t ps : m.locks.hand_over_ps)
+        text << ps << ' ';
+    for (const auto &[chain, ps] : m.locks.chains)
+        text << chain.links[0] << ' ' << chain.links[1] << ' ' << ps << '\n';
+    check_blame(seed, m);
     for (const auto &node : m.nodes)
         text << node.calls << ' ' << node.self_ps << ' ' << node.spin_ps << ' ' << node.blocked_ps << '\n';
     return text.str();
@@ -228,6 +277,20 @@ TEST_CASE("nobody who listens changes what comes out")
         Listener listener;
         CHECK(outcome(seed, true) == outcome(seed, true, &listener));
         CHECK(listener.heard > 0);
+    }
+}
+
+TEST_CASE("watching the order of locks, with nobody running ahead, changes nothing that comes out")
+{
+    for (uint64_t seed = 1; seed <= 500; ++seed)
+        REQUIRE_MESSAGE(outcome(seed, true) == outcome(seed, true, nullptr, Care::watched), "seed " << seed);
+}
+
+TEST_CASE("disturbed programs, and those with cheaper locks, end, add up, and repeat")
+{
+    for (uint64_t seed = 1; seed <= 500; ++seed) {
+        REQUIRE(outcome(seed, true, nullptr, Care::disturbed) == outcome(seed, true, nullptr, Care::disturbed));
+        REQUIRE(outcome(seed, true, nullptr, Care::supposed) == outcome(seed, true, nullptr, Care::supposed));
     }
 }
 

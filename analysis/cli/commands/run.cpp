@@ -5,6 +5,7 @@
 #include "analysis/cli/interrupt.h"
 #include "analysis/cli/load.h"
 #include "analysis/cli/output.h"
+#include "analysis/cli/schedules.h"
 #include "analysis/cli/simulate.h"
 #include "analysis/report_text.h"
 #include "model/kstat_report.h"
@@ -39,15 +40,25 @@ std::string known_kstats()
     return names;
 }
 
-void options(po::options_description &own)
+void add_options(po::options_description &options)
 {
-    own.add_options()("kstat", po::value<std::vector<std::string>>()->value_name("NAME"),
-                      "print that kstat's text instead of the report (repeatable): arcstats, dbufs, dbufstats, dmu_tx, "
-                      "dnodestats, txgs");
+    auto add = options.add_options();
+    add("kstat", po::value<std::vector<std::string>>()->value_name("NAME"),
+        "print that kstat's text instead of the report (repeatable): arcstats, dbufs, dbufstats, dmu_tx, "
+        "dnodestats, txgs");
+    add("schedules", po::value<Whole>()->value_name("N"),
+        "run it under N disturbed schedules instead, and tell every bad end");
+    add("shrink", "make the scenario smaller while it still ends as badly");
+    add("jobs,j", po::value<Whole>()->value_name("N"),
+        "with --schedules: simulations at a time (default: the CPUs of this machine)");
 }
 
 int run(const Arguments &arguments)
 {
+    if (arguments.has("schedules") || arguments.has("shrink"))
+        return run_schedules(arguments);
+    if (arguments.has("jobs"))
+        throw UsageError("run: -j is for --schedules; `sweep` runs several simulations at a time");
     const Common &common = arguments.common;
     std::vector<scenarios::Scenario>
         loaded; // all of them first: a mistake in the last one is told before an hour has gone by
@@ -113,17 +124,25 @@ const Command run_command = {
     "output,\n"
     "unless -q or --json. --kstat NAME prints what /proc/spl/kstat/zfs would show when the measured part ends; in JSON "
     "the\n"
-    "same numbers are under dbuf, arc and dnode.\n\n"
+    "same numbers are under dbuf, arc and dnode.\n"
+    "With --schedules N threads are held up at random moments, in N ways (--set schedule=1 is the first): every bad "
+    "end "
+    "is told\n"
+    "with the number that repeats it alone, and every pair of locks that was taken in both orders. With --shrink "
+    "groups, "
+    "steps\n"
+    "and rounds are taken away as long as the first bad end stays; the smaller scenario is \"shrunk\" in the JSON.\n\n"
     "Examples:\n"
     "  dmusim run object-alloc-legacy\n"
     "  dmusim run object-alloc-legacy --cpus 8 --set code.object_alloc=rescan -o rescan.json\n"
     "  dmusim run alloc-one-txg --set params.objects=65536 --json | jq .counters.dnode_next_offset\n"
-    "  dmusim run dbufstats --kstat dbufstats\n",
+    "  dmusim run dbufstats --kstat dbufstats\n"
+    "  dmusim run zap-upgrade-deadlock --set params.added=200 --schedules 100 --shrink\n",
     1,
     SIZE_MAX,
     "SCENARIO",
     true,
-    options,
+    add_options,
     run};
 
 } // namespace cli

@@ -268,11 +268,9 @@ private:
     // As the run that made it would have ended.
     static int status_of(const Json &result)
     {
-        static const std::pair<const char *, int> ends[] = {{"refused", not_held},
-                                                            {"deadlock", deadlocked},
-                                                            {"livelock", no_progress},
-                                                            {"limit", could_not_finish},
-                                                            {"invariant", invariant_broken}};
+        static const std::pair<const char *, int> ends[] = {
+            {"refused", not_held},        {"deadlock", deadlocked},    {"livelock", no_progress},
+            {"lost_wakeup", no_progress}, {"limit", could_not_finish}, {"invariant", invariant_broken}};
         int status = analysis::all_held(result["expect"]) ? done : not_held;
         for (const auto &[name, value] : ends)
             if (result["end"] == name)

@@ -1,0 +1,118 @@
+// What if, and disturbed schedules, as a user asks for them.
+#include "tests/cli/program.h"
+
+#include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+Json run_by_hand(std::vector<std::string> words, const Json &entry)
+{
+    const Json supposition = {{entry["kind"].get<std::string>(), entry["name"]}, {"factor", entry["factor"]}};
+    words.insert(words.begin(), "run");
+    words.insert(words.end(), {"--set", "suppose=" + Json::array({supposition}).dump(), "--json"});
+    const Ran ran = dmusim(words);
+    INFO(ran.err);
+    REQUIRE(ran.status == 0);
+    return Json::parse(ran.out);
+}
+
+} // namespace
+
+TEST_CASE("each figure of whatif is that of a run with the lock or function supposed cheaper by hand")
+{
+    for (const char *factor : {"", "3"}) {
+        std::vector<std::string> words = {"create-one-directory", "--set", "params.files=600"};
+        std::vector<std::string> ask = words;
+        ask.insert(ask.begin(), "whatif");
+        ask.insert(ask.end(), {"--lock", "hash_mutexes", "--lock", "zap_rwlock", "--function", "dbuf_find", "--json"});
+        if (*factor != '\0')
+            ask.insert(ask.end(), {"--factor", factor});
+        const Ran ran = dmusim(ask);
+        INFO(ran.err);
+        REQUIRE(ran.status == 0);
+        const Json whatif = Json::parse(ran.out);
+        REQUIRE(whatif["ranking"].size() == 3);
+        const Ran plain = dmusim({"run", "create-one-directory", "--set", "params.files=600", "--json"});
+        const Json before = Json::parse(plain.out)["ops"]["create"]["per_s"];
+        double last = 1e9;
+        for (const Json &entry : whatif["ranking"]) {
+            CHECK(entry["metric"] == "ops.create.per_s");
+            CHECK(entry["factor"] == (*factor == '\0' ? 0 : 3));
+            CHECK(entry["before"] == before);
+            const Json by_hand = run_by_hand(words, entry);
+            CHECK(entry["after"] == by_hand["ops"]["create"]["per_s"]);
+            CHECK(entry["next"] == by_hand["locks"][0]["class"]);
+            CHECK(entry["gain"].get<double>() <= last);
+            last = entry["gain"].get<double>();
+        }
+    }
+}
+
+TEST_CASE("with the legacy allocator os_obj_lock is worth most, and with no exclusion lost it is worth five times")
+{
+    const Ran ran = dmusim({"whatif", "alloc-one-txg", "--set", "params.objects=81920", "--set", "params.threads=16",
+                            "--set", "machine.cpus=16", "--set", "code.object_alloc=legacy", "--top", "2", "--json"});
+    INFO(ran.err);
+    REQUIRE(ran.status == 0);
+    const Json whatif = Json::parse(ran.out);
+    CHECK(whatif["ranking"][0]["name"] == "os_obj_lock");
+    CHECK(whatif["ranking"][0]["gain"].get<double>() >= 5);
+}
+
+TEST_CASE("whatif with pairs, a report of it, and what it refuses")
+{
+    Folder folder;
+    const std::string file = folder.file("what.json");
+    const Ran ran = dmusim({"whatif", "create-one-directory", "--set", "params.files=300", "--lock", "db_mtx", "--lock",
+                            "dn_mtx", "--pairs", "-o", file});
+    INFO(ran.err);
+    REQUIRE(ran.status == 0);
+    CHECK(ran.out.find("db_mtx + dn_mtx free") != std::string::npos);
+    const Json whatif = Json::parse(read_file(file));
+    REQUIRE(whatif["pairs"].size() == 1);
+    CHECK(whatif["pairs"][0]["kind"] == "lock + lock");
+    const Ran report = dmusim({"report", file, "--markdown"});
+    CHECK(report.status == 0);
+    CHECK(report.out.find("What if") != std::string::npos);
+
+    CHECK(dmusim({"whatif", "create-one-directory", "--lock", "db_mtxx"}).status == 2);
+    CHECK(dmusim({"whatif", "create-one-directory", "--factor", "1"}).status == 2);
+    CHECK(dmusim({"whatif", "create-one-directory", "--lock", "db_mtx", "--top", "2"}).status == 2);
+    CHECK(dmusim({"whatif"}).status == 2);
+    CHECK(dmusim({"whatif", "two-locks-deadlock"}).status == 1); // nothing to compare with
+}
+
+TEST_CASE("a deadlock that needs the right moment is found among schedules, repeats by its number, and shrinks")
+{
+    // Two threads take two locks in opposite orders; undisturbed they pass each other by.
+    const std::string scenario = R"({
+      "name": "opposite", "machine": { "cpus": 4, "cpus_per_socket": 4 },
+      "setup": [ { "op": "alloc", "count": 3 } ],
+      "workload": [
+        { "name": "idle", "threads": 3, "steps": [ { "think": "1us" }, { "op": "alloc" } ] },
+        { "name": "there", "steps": [ { "repeat": 4, "steps": [ { "op": "lock", "name": "a" }, { "op": "lock", "name": "b" },
+            { "op": "unlock", "name": "b" }, { "op": "unlock", "name": "a" }, { "think": "90us" } ] } ] },
+        { "name": "back", "start": "45us", "steps": [ { "repeat": 4, "steps": [ { "op": "lock", "name": "b" },
+            { "op": "lock", "name": "a" }, { "op": "unlock", "name": "a" }, { "op": "unlock", "name": "b" },
+            { "think": "90us" } ] } ] } ] })";
+    Folder folder;
+    const std::string file = folder.write("opposite.json", scenario);
+    CHECK(dmusim({"run", file, "-q"}).status == 0);
+    const Ran watched = dmusim({"run", file, "--set", "record=[\"lock_order\"]", "--json"});
+    CHECK(watched.status == 0);
+    CHECK(watched.out.find("lock-order inversion") != std::string::npos);
+
+    const Ran ran = dmusim({"run", file, "--schedules", "300", "--shrink", "--json"});
+    INFO(ran.err);
+    REQUIRE(ran.status == 4);
+    const Json found = Json::parse(ran.out);
+    REQUIRE(found["bad"].size() > 0);
+    const std::string schedule = found["bad"][0]["schedule"].dump();
+    CHECK(dmusim({"run", file, "-q", "--set", "schedule=" + schedule}).status == 4);
+    CHECK(found["shrunk_size"]["threads"] == 2);
+    CHECK(found["shrunk_size"]["steps"].get<int>() <= 6);
+    CHECK(dmusim({"run", folder.write("small.json", found["shrunk"].dump()), "-q"}).status == 4);
+}
