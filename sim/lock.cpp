@@ -138,6 +138,8 @@ void grant(LockBase &lock, Thread &thread, Time released, Duration after)
     counts.writes += lock.kind == LockKind::rwlock && thread.wants_write ? 1 : 0;
     if (lock.line != thread.cpu)
         ++counts.owner_changes;
+    if (lock.kind == LockKind::mutex || thread.wants_write)
+        thread.data_due = data_behind(lock.line, thread.cpu);
     lock.owner = &thread;
     lock.line = thread.cpu;
     lock.key = key_of(released + after, thread.cpu);

@@ -83,6 +83,13 @@ inline Key transfer(uint16_t from, uint32_t to)
         return hot.prices.rmw_owned;
     return hot.prices.transfer[hot.socket[from] != hot.socket[to]]; // which of the two cannot be foretold: no branch
 }
+// What the lock guards comes along when another CPU takes it to change it.
+inline Key data_behind(uint16_t from, uint32_t to)
+{
+    if (from == to || from == no_cpu)
+        return 0;
+    return hot.prices.data[hot.socket[from] != hot.socket[to]];
+}
 // From the release to the moment at which a spinning waiter on `cpu` has it.
 Duration hand_off(const LockBase &lock, uint32_t cpu);
 

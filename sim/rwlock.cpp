@@ -3,6 +3,7 @@
 #include "sim/scheduler.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sim {
 
@@ -27,6 +28,7 @@ void RwLock::take_write()
     LockClassCounts &counts = hot.lock_counts[lock_class];
     ++counts.acquisitions;
     ++counts.writes;
+    const Key data = data_behind(line, current_cpu());
     if (line != current_cpu())
         ++counts.owner_changes;
     line = static_cast<uint16_t>(current_cpu());
@@ -34,6 +36,7 @@ void RwLock::take_write()
     owner = hot.thread;
     key = hot.key;
     node = hot.node->index;
+    charge_key(data);
 }
 
 void RwLock::enter_read_slow()
@@ -97,6 +100,7 @@ void RwLock::contend(bool write)
         hot.scheduler->dispatch();
     }
     wait_ends(*this);
+    charge_key(std::exchange(self.data_due, 0));
 }
 
 void RwLock::exit_read_slow()
