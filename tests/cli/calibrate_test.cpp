@@ -166,7 +166,7 @@ TEST_CASE("a mistake in the targets is told with its place before anything runs"
     bad["free"][0]["start"] = 3;
     refused(bad, "free.0", "begin");
     bad = good;
-    bad["free"][0]["to"] = 0.01;
+    bad["free"][0]["to"] = 0.04;
     refused(bad, "free.0", "above");
     bad = good;
     for (int i = 0; i < 10; ++i)
