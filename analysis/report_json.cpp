@@ -96,9 +96,9 @@ Json processors(const RunResult &result)
         each.push_back({{"busy_ns", nanoseconds(cpu.busy_ps)}, {"idle_ns", nanoseconds(cpu.idle_ps)}});
     }
     for (const FunctionResult &function : result.functions) {
-        self += function.self_ps;
+        self += function.self_ps - function.spin_ps;
         if (!function.recorded)
-            assumed += function.self_ps;
+            assumed += function.self_ps - function.spin_ps;
     }
     Json functions = Json::array();
     for (const FunctionResult &function : result.functions)

@@ -72,6 +72,9 @@ void arc_get_data(dmu_state_t &dmu, uint64_t bytes, arc_state_t state)
 {
     arc_t &arc = dmu.arc;
     kmem_alloc(bytes);
+    touch_fresh(arc_header_bytes);
+    for (const uint64_t part : {arc_header_bytes / 2, arc_header_bytes / 2, bytes}) // header, buffer, what it holds
+        arc_space_consume(dmu, part);
     arc_adapt(arc, bytes, state);
     if (arc.size() + bytes <= arc.arc_c) [[likely]]
         return;
@@ -91,6 +94,8 @@ void arc_get_data(dmu_state_t &dmu, uint64_t bytes, arc_state_t state)
 void arc_hdr_drop(dmu_state_t &dmu, arc_buf_t *buf)
 {
     arcs_size(dmu.arc, *buf) -= buf->b_size;
+    for (const uint64_t part : {arc_header_bytes / 2, arc_header_bytes / 2, uint64_t{buf->b_size}})
+        arc_space_return(dmu, part);
     delete buf;
 }
 
@@ -253,6 +258,20 @@ arc_t::~arc_t()
             delete buf;
 }
 
+void arc_space_consume(dmu_state_t &dmu, uint64_t bytes)
+{
+    atomic_add_64(dmu.arc.arcstat_other_size, static_cast<int64_t>(bytes));
+    atomic_add_64(dmu.arc.arcstat_meta_used, static_cast<int64_t>(bytes));
+    atomic_add_64(dmu.arc.arc_space, static_cast<int64_t>(bytes));
+}
+
+void arc_space_return(dmu_state_t &dmu, uint64_t bytes)
+{
+    atomic_add_64(dmu.arc.arcstat_other_size, -static_cast<int64_t>(bytes));
+    atomic_add_64(dmu.arc.arcstat_meta_used, -static_cast<int64_t>(bytes));
+    atomic_add_64(dmu.arc.arc_space, -static_cast<int64_t>(bytes));
+}
+
 bool arc_released(dmu_state_t &dmu, arc_buf_t &buf)
 {
     Probe probe{dmu.era.slots_by_handle ? Fn::arc_released_2019 : Fn::arc_released};
@@ -264,6 +283,7 @@ arc_buf_t *arc_buf_alloc(dmu_state_t &dmu, block_kind kind, arc_buf_contents_t t
 {
     Probe probe{dmu.config.code.dbuf_cache ? Fn::arc_alloc_buf : Fn::arc_buf_alloc};
     arc_get_data(dmu, size, arc_state_t::anon);
+    charge_copy(size); // cleared, or copied into
     auto *buf = new arc_buf_t;
     buf->b_data = block_ref::make(kind, size);
     buf->b_size = size;
@@ -276,7 +296,6 @@ arc_buf_t *arc_buf_copy(dmu_state_t &dmu, const arc_buf_t &original)
 {
     arc_buf_t *copy = arc_buf_alloc(dmu, original.b_data->kind, original.b_type, original.b_size);
     copy->b_data = original.b_data.copy();
-    charge_copy(original.b_size);
     return copy;
 }
 

@@ -86,6 +86,8 @@ struct arc_t {
     std::vector<arc_buf_t *> by_dva;
     std::array<std::array<uint64_t, arc_contents_count>, arc_state_count> arcs_size{}; // bytes
     arc_stats_t stats;
+    // What everything in memory comes to, by kind: three words that whoever makes or frees anything changes.
+    atomic_uint64_t arcstat_other_size, arcstat_meta_used, arc_space;
     uint64_t arc_c;     // target size
     uint64_t arc_c_max; // zfs_arc_max
     uint64_t arc_p;     // of it, what mru should have
@@ -116,6 +118,10 @@ bool arc_released(dmu_state_t &dmu, arc_buf_t &buf);
 void arc_start(dmu_state_t &dmu);
 void arc_stop(dmu_state_t &dmu);
 
+// Bytes in use for dnodes, dbufs, headers and buffers: asked of nobody here, but each call is three atomics that all
+// CPUs share.
+void arc_space_consume(dmu_state_t &dmu, uint64_t bytes);
+void arc_space_return(dmu_state_t &dmu, uint64_t bytes);
 // A zeroed anonymous buffer, and one with the contents of another.
 arc_buf_t *arc_buf_alloc(dmu_state_t &dmu, block_kind kind, arc_buf_contents_t type, uint32_t size);
 arc_buf_t *arc_buf_copy(dmu_state_t &dmu, const arc_buf_t &original);

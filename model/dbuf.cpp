@@ -109,6 +109,7 @@ dmu_buf_impl_t *dbuf_create(dnode_t &dn, uint8_t level, uint64_t blkid, dmu_buf_
 {
     Probe probe{Fn::dbuf_create};
     kmem_alloc(sizeof(dmu_buf_impl_t));
+    touch_fresh(dbuf_bytes);
 
     auto fresh = std::make_unique<dmu_buf_impl_t>();
     dmu_buf_impl_t &db = *fresh;
@@ -123,6 +124,7 @@ dmu_buf_impl_t *dbuf_create(dnode_t &dn, uint8_t level, uint64_t blkid, dmu_buf_
     if (blkid == DMU_BONUS_BLKID) {
         VERIFY(parent == dn.dn_dbuf);
         db.db_size = DN_MAX_BONUSLEN - (dn.dn_nblkptr - 1) * (1u << SPA_BLKPTRSHIFT);
+        arc_space_consume(dn.dn_objset->os_dmu, dbuf_bytes);
         return fresh.release(); // a bonus buffer is found through its dnode only
     }
     db.db_hash = dbuf_hash(dn.dn_objset->os_id, dn.dn_object, level, blkid);
@@ -144,6 +146,7 @@ dmu_buf_impl_t *dbuf_create(dnode_t &dn, uint8_t level, uint64_t blkid, dmu_buf_
             dn.dn_unlisted_l0_blkid = blkid + 1;
         db.db_state = DB_UNCACHED;
     }
+    arc_space_consume(dn.dn_objset->os_dmu, dbuf_bytes);
 
     if (parent != nullptr && parent != dn.dn_dbuf)
         dbuf_add_ref(*parent);
@@ -168,6 +171,7 @@ void dbuf_destroy(dmu_buf_impl_t &db)
         arc_buf_destroy(dmu, buf);
     } else if (db.db_blkid == DMU_BONUS_BLKID && db.db_data != nullptr) {
         delete[] static_cast<uint64_t *>(db.db_data);
+        arc_space_return(dmu, DN_MAX_BONUSLEN);
     }
     dbuf_clear_data(db);
     if (list_link_active(db.db_cache_link))
@@ -202,6 +206,7 @@ void dbuf_destroy(dmu_buf_impl_t &db)
     }
 
     kmem_free(sizeof(dmu_buf_impl_t));
+    arc_space_return(dmu, dbuf_bytes);
     delete &db;
     if (parent == nullptr)
         return;

@@ -148,6 +148,7 @@ dbuf_dirty_record_t *dbuf_dirty(dmu_buf_impl_t &db, dmu_tx_t &tx)
     }
 
     kmem_alloc(sizeof(dbuf_dirty_record_t));
+    touch_fresh(dirty_record_bytes); // the sync thread gives it back, on a CPU of its own
     auto fresh = std::make_unique<dbuf_dirty_record_t>();
     dbuf_dirty_record_t &dr = *fresh;
     if (db.db_level > 0) {

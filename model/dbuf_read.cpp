@@ -34,6 +34,8 @@ void dbuf_read_impl(dmu_buf_impl_t &db, dnode_t &dn)
     VERIFY(db.db_buf == nullptr);
 
     if (db.db_blkid == DMU_BONUS_BLKID) {
+        touch_fresh(DN_MAX_BONUSLEN);
+        arc_space_consume(os.os_dmu, DN_MAX_BONUSLEN);
         auto *words = new uint64_t[DN_BONUS_WORDS]();
         if (dn.dn_bonuslen != 0 && dn.dn_phys->dn_bonuslen != 0)
             std::copy(std::begin(dn.dn_phys->dn_bonus), std::end(dn.dn_phys->dn_bonus), words);

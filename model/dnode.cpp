@@ -49,6 +49,7 @@ void dnode_destroy(dnode_t &dn, bool referenced = true)
         dbuf_destroy(*std::exchange(dn.dn_bonus, nullptr));
     }
     kmem_free(sizeof(dnode_t));
+    arc_space_return(os.os_dmu, dnode_bytes);
     ++os.stats.dnode_destroy;
     delete &dn;
 }
@@ -59,6 +60,8 @@ dnode_t *dnode_create(objset_t &os, dnode_phys_t &dnp, dmu_buf_impl_t *db, uint6
 {
     Probe probe{Fn::dnode_create};
     kmem_alloc(sizeof(dnode_t));
+    touch_fresh(dnode_bytes);
+    touch_fresh(cache_line_bytes); // the slot in its block
 
     auto fresh = std::make_unique<dnode_t>();
     dnode_t &dn = *fresh;
@@ -87,7 +90,10 @@ dnode_t *dnode_create(objset_t &os, dnode_phys_t &dnp, dmu_buf_impl_t *db, uint6
         os.os_dnodes.insert_head(&dn);
     dnh.dnh_dnode = &dn;
     ++os.stats.dnode_create;
-    return fresh.release();
+    fresh.release();
+    held.exit();
+    arc_space_consume(os.os_dmu, dnode_bytes);
+    return &dn;
 }
 
 dnode_children_t::~dnode_children_t()

@@ -18,6 +18,7 @@ dnode_children_t &children_of(objset_t &os, dmu_buf_impl_t &db)
     auto *children = static_cast<dnode_children_t *>(dmu_buf_get_user(db));
     if (children == nullptr) [[unlikely]] {
         kmem_alloc(sizeof(dnode_handle_t) * DNODES_PER_BLOCK);
+        charge_copy(dnode_handle_bytes * DNODES_PER_BLOCK); // cleared
         count_calls(Fn::zrl_init, DNODES_PER_BLOCK);
         auto fresh = std::make_unique<dnode_children_t>(os);
         os.os_dmu.variants.dnode_slots->fill(*fresh, db);

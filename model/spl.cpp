@@ -14,7 +14,7 @@ namespace {
 constexpr auto functions = [] {
     std::array<sim::FunctionInfo, std::size(costs)> table{};
     for (size_t i = 0; i < table.size(); ++i)
-        table[i] = {costs[i].name, costs[i].instructions, costs[i].frame_bytes, costs[i].recorded};
+        table[i] = {costs[i].name, costs[i].instructions, costs[i].frame_bytes, costs[i].recorded, costs[i].steps};
     for (const pushed_t &one : pushed)
         table[static_cast<size_t>(one.function)].pushed_bytes = one.bytes;
     return table;

@@ -8,6 +8,7 @@
 #include "model/costs.h"
 #include "model/lock_classes.h"
 #include "sim/atomic.h"
+#include "sim/cache_line.h"
 #include "sim/condvar.h"
 #include "sim/guard.h"
 #include "sim/probe.h"
@@ -327,6 +328,15 @@ inline bool costs_no_time()
     return sim::hot.charged_bits == 0;
 }
 
+// Memory that has just been allocated and that no cache has, since it stays allocated: it is touched line by line. What
+// is given back soon comes again from the CPU's own magazine, still in its cache, and is not charged.
+constexpr uint64_t cache_line_bytes = 64;
+inline void touch_fresh(uint64_t bytes)
+{
+    sim::charge_key(sim::hot.prices.miss * ((bytes + cache_line_bytes - 1) / cache_line_bytes));
+}
+// Contents of a block or an object: which CPUs have the lines that are looked at.
+using contents_t = sim::Footprint;
 // A field is looked at without its lock, in the order of simulated time; why that is safe, the place says.
 inline void charge_peek()
 {

@@ -306,6 +306,10 @@ Result<zap_leaf_hold_t> zap_get_leaf_byblk(zap_t &zap, uint64_t blkid, dmu_tx_t 
     if (leaf == nullptr)
         leaf = &zap_open_leaf(blkid, *db);
     auto guard = rw_enter(leaf->l_rwlock, how);
+    if (how == RW_WRITER)
+        leaf->l_contents.write(leaf_lines);
+    else
+        leaf->l_contents.read(leaf_lines);
     // Locked before it is dirtied: dirtying may move the bytes away from under a reader.
     if (how == RW_WRITER)
         dmu_buf_will_dirty(*db, *tx);

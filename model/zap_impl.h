@@ -53,6 +53,7 @@ struct zap_t : dmu_buf_user_t {
 
 struct zap_leaf_t : dmu_buf_user_t {
     krwlock_t l_rwlock{"l_rwlock"};
+    contents_t l_contents;
     uint64_t l_blkid;
     uint32_t l_bs;
     dmu_buf_impl_t *l_dbuf;

@@ -10,6 +10,7 @@ void zil_itx_assign(zilog_t &zilog, uint64_t bytes, dmu_tx_t &tx)
     {
         Probe probe{Fn::zil_itx_create};
         kmem_alloc(bytes);
+        touch_fresh(bytes);
     }
     Probe probe{Fn::zil_itx_assign};
     const uint64_t txg = dmu_tx_get_txg(tx);

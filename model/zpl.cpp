@@ -296,30 +296,36 @@ Result<> remove_any(znode_t &dzp, std::string_view name, bool is_dir)
 Result<> zpl_mkdir(znode_t &dzp, std::string_view name)
 {
     Probe probe{Fn::zpl_mkdir};
+    charge_system_call();
     return create_any(dzp, name, true);
 }
 
 Result<> zpl_create(znode_t &dzp, std::string_view name)
 {
     Probe probe{Fn::zpl_create};
+    charge_system_call(); // opens
+    charge_system_call(); // closes
     return create_any(dzp, name, false);
 }
 
 Result<> zpl_unlink(znode_t &dzp, std::string_view name)
 {
     Probe probe{Fn::zpl_unlink};
+    charge_system_call();
     return remove_any(dzp, name, false);
 }
 
 Result<> zpl_rmdir(znode_t &dzp, std::string_view name)
 {
     Probe probe{Fn::zpl_rmdir};
+    charge_system_call();
     return remove_any(dzp, name, true);
 }
 
 Result<> zpl_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::string_view to)
 {
     Probe probe{Fn::zpl_rename};
+    charge_system_call();
     for (const std::string_view name : {from, to})
         if (const int error = name_error(name))
             return SET_ERROR(error);
@@ -333,6 +339,7 @@ Result<> zpl_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::st
 Result<> zpl_lookup(znode_t &dzp, std::string_view name)
 {
     Probe probe{Fn::zpl_lookup};
+    charge_system_call();
     if (const int error = name_error(name))
         return SET_ERROR(error);
     auto found = vop_lookup(dzp, name);
@@ -344,6 +351,7 @@ Result<> zpl_lookup(znode_t &dzp, std::string_view name)
 Result<zfs_attributes_t> zpl_stat(znode_t &dzp, std::string_view name)
 {
     Probe probe{Fn::zpl_stat};
+    charge_system_call();
     if (const int error = name_error(name))
         return SET_ERROR(error);
     auto found = vop_lookup(dzp, name);
@@ -359,6 +367,7 @@ Result<zfs_attributes_t> zpl_stat(znode_t &dzp, std::string_view name)
 Result<uint64_t> zpl_readdir(znode_t &dzp, const std::function<bool(const std::string &, uint64_t)> &visit)
 {
     Probe probe{Fn::zfs_readdir};
+    charge_system_call();
     const zfs_enter entered(dzp.z_zfsvfs);
     {
         Probe lookup_probe{Fn::sa_bulk_lookup};

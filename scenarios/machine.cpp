@@ -137,19 +137,35 @@ const Table &machine_table()
     return table;
 }
 
+int64_t read_machine_parameter(const Value &value, const sim::MachineParameter &parameter)
+{
+    if (std::string_view(parameter.unit) == "ps")
+        return read_ns(value, parameter);
+    return static_cast<int64_t>(read_number(
+        value, {Unit::plain, static_cast<uint64_t>(parameter.least), static_cast<uint64_t>(parameter.most)}));
+}
+
+json machine_parameter_json(const sim::MachineParameter &parameter, int64_t value)
+{
+    return std::string_view(parameter.unit) == "ps" ? decimal_json(ns_text(value)) : json(value);
+}
+
+void read_machine_profile(sim::Machine &machine, const Value &value)
+{
+    const std::string name = read_text(value, 1000);
+    std::error_code error;
+    if (const sim::MachineProfile *built_in = sim::find_machine_profile(name); built_in != nullptr)
+        machine = built_in->machine;
+    else if (std::filesystem::exists(name, error))
+        machine = read_profile(name);
+    else
+        value.fail(unknown("machine profile", name, profile_names()) + "; it may also be a file");
+}
+
 void read_machine(sim::Machine &machine, const Value &value)
 {
-    if (value.value.is_object() && value.value.contains("profile")) {
-        const Value profile = value.at("profile");
-        const std::string name = read_text(profile, 1000);
-        std::error_code error;
-        if (const sim::MachineProfile *built_in = sim::find_machine_profile(name); built_in != nullptr)
-            machine = built_in->machine;
-        else if (std::filesystem::exists(name, error))
-            machine = read_profile(name);
-        else
-            profile.fail(unknown("machine profile", name, profile_names()) + "; it may also be a file");
-    }
+    if (value.value.is_object() && value.value.contains("profile"))
+        read_machine_profile(machine, value.at("profile"));
     machine_table().read(&machine, value);
 }
 

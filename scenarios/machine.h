@@ -11,6 +11,13 @@ namespace scenarios {
 
 const Table &machine_table(); // sim::Machine
 
+// One value of a parameter, as a profile writes it and as Machine holds it. Throws InputError out of its range.
+int64_t read_machine_parameter(const Value &value, const sim::MachineParameter &parameter);
+json machine_parameter_json(const sim::MachineParameter &parameter, int64_t value);
+
+// `name` is a built-in profile or a file.
+void read_machine_profile(sim::Machine &machine, const Value &name);
+
 // Starts from the profile that "profile" names, then reads the rest.
 void read_machine(sim::Machine &machine, const Value &value);
 

@@ -65,8 +65,9 @@ public:
         value_ = value;
         return before;
     }
-    // A load and then a compare-and-swap that adds, again until it succeeds; false, and only loaded, when the value is
-    // `refused`.
+    // Compare-and-swaps that add, until one succeeds; false, and only loaded, when the value is `refused`. The load
+    // before the swap and a swap that fails fetch the line for the one that follows at once, before anybody else can
+    // have it: so the whole is one visit of the line, whatever the crowd.
     bool add_unless(T refused, T delta)
     {
         const Key at = hot.key + hot.prices.load_hit;
@@ -76,12 +77,15 @@ public:
             value_ = static_cast<T>(value_ + delta);
             return true;
         }
-        T seen = load();
-        while (seen != refused) {
-            if (compare_exchange(seen, static_cast<T>(seen + delta)))
-                return true;
+        settle();
+        if (value_ == refused) {
+            line_.load();
+            return false;
         }
-        return false;
+        charge_key(hot.prices.load_hit);
+        line_.modify();
+        value_ = static_cast<T>(value_ + delta);
+        return true;
     }
     // True and replaced if it was `expected`; else false, and `expected` is what it is.
     bool compare_exchange(T &expected, T desired)

@@ -40,4 +40,34 @@ private:
     void load_slow();
 };
 
+// Lines that lie together and are used together, in objects whose lines are not followed one by one: which CPUs have
+// them. A CPU that has not takes each from memory. Above 64 CPUs neighbours share a bit.
+class Footprint {
+public:
+    // Both settle.
+    void read(uint32_t lines)
+    {
+        if (hot.prices.miss == 0)
+            return;
+        settle();
+        const uint64_t own = uint64_t{1} << ((current_cpu() >> hot.sharer_shift) & 63);
+        if ((having_ & own) == 0)
+            charge_key(hot.prices.miss * lines);
+        having_ |= own;
+    }
+    void write(uint32_t lines)
+    {
+        if (hot.prices.miss == 0)
+            return;
+        settle();
+        const uint64_t own = uint64_t{1} << ((current_cpu() >> hot.sharer_shift) & 63);
+        if ((having_ & own) == 0)
+            charge_key(hot.prices.miss * lines);
+        having_ = own;
+    }
+
+private:
+    uint64_t having_ = 0;
+};
+
 } // namespace sim

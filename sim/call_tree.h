@@ -18,9 +18,10 @@ namespace sim {
 
 struct FunctionInfo {
     const char *name;
-    uint32_t instructions; // its own, without callees, locks, atomics and allocation
+    uint32_t instructions; // its own, without callees, locks, atomics and allocation; recorded
     uint32_t frame_bytes;
     bool recorded;             // false: the cost is assumed
+    uint32_t steps = 0;        // what is assumed: so many steps, each of Machine::unrecorded_step_instructions
     uint32_t pushed_bytes = 0; // of its arguments, by its caller, as part of the caller's frame
 };
 

@@ -36,6 +36,8 @@ struct Prices {
     Key wake = 0;
     Key wake_latency = 0;
     Key context_switch = 0;
+    Key data[2] = {0, 0}; // what lies behind a lock, within a socket, between sockets
+    Key miss = 0;         // a line of memory that this CPU lacks
     Key allocate = 0;
     Key free = 0;
 };

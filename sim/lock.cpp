@@ -161,6 +161,8 @@ void grant(LockBase &lock, Thread &thread, Time released, Duration after)
     const uint16_t line = is_supposed(lock) ? static_cast<uint16_t>(odd_line | thread.cpu) : thread.cpu;
     if (lock.line != line)
         ++counts.owner_changes;
+    if (lock.kind == LockKind::mutex || thread.wants_write)
+        thread.data_due = data_behind(lock.line, thread.cpu);
     lock.owner = &thread;
     lock.line = line;
     lock.key = key_of(released + after, thread.cpu);

@@ -88,6 +88,19 @@ inline Key transfer(uint16_t from, uint32_t to)
         return hot.prices.rmw_owned;
     return hot.prices.transfer[hot.socket[from] != hot.socket[to]]; // which of the two cannot be foretold: no branch
 }
+// What the lock guards comes along when another CPU takes it to change it: also where the lock itself is supposed to be
+// free (careful.h).
+inline Key data_behind(uint16_t from, uint32_t to)
+{
+    if (from == to)
+        return 0;
+    if (from >= odd_line) [[unlikely]] {
+        from &= limits::timer_cpu;
+        if (from == to || from == limits::timer_cpu) // nobody had it
+            return 0;
+    }
+    return hot.prices.data[hot.socket[from] != hot.socket[to]];
+}
 // The line of a lock is nobody's yet, or there is a supposition about its cost (careful.h). It is this CPU's now.
 SIM_OUT_OF_LINE void charge_odd_line(LockBase &lock, uint32_t cpu);
 // From the release to the moment at which a spinning waiter on `cpu` has it.

@@ -35,10 +35,11 @@ struct Machine {
     int64_t wake_latency_ps = 0;
     int64_t context_switch_ps = 0;
     int64_t time_slice_ps = 0; // 0: a thread runs until it waits
+    int64_t data_lines = 0;
     int64_t miss_ps = 0;
     int64_t remote_memory_per_mille = 1000;
-    int64_t allocate_ps = 0;
-    int64_t free_ps = 0;
+    int64_t allocate_instructions = 0;
+    int64_t free_instructions = 0;
     int64_t copy_ps_per_kib = 0;
     int64_t syscall_ps = 0;
     int64_t unrecorded_step_instructions = 0;
@@ -50,12 +51,18 @@ struct MachineParameter {
     const char *unit; // "ps": written as nanoseconds with up to three decimals; else as it stands
     int64_t least;
     int64_t most;
-    bool fitted; // one of the free parameters of calibration
+    bool fitted; // may be a free parameter of calibration
     const char *meaning;
     const char *source;
 };
 
 std::span<const MachineParameter> machine_parameters();
+// Null if there is none of that name.
+const MachineParameter *find_machine_parameter(std::string_view name);
+
+// A line from memory, on average: memory is spread over the sockets in use, so of S of them a share of (S - 1) / S is
+// on another one.
+int64_t mean_miss_ps(const Machine &machine);
 
 struct MachineProfile {
     const char *name;

@@ -4,6 +4,8 @@
 #include "sim/careful.h"
 #include "sim/scheduler.h"
 
+#include <utility>
+
 namespace sim {
 
 Mutex::~Mutex()
@@ -41,6 +43,7 @@ void Mutex::wait_out()
     }
     self.slept = false;
     wait_ends(*this);
+    charge_key(std::exchange(self.data_due, 0));
 }
 
 // Spinners stand before sleepers, so that the one to serve is found at once; where turns are kept, all stand in the

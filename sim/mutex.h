@@ -77,6 +77,7 @@ private:
     {
         const uint32_t cpu = current_cpu();
         count_acquisition(line != cpu);
+        const Key data = data_behind(line, cpu);
         if (line != cpu) {
             if (line >= odd_line) [[unlikely]] {
                 charge_odd_line(*this, cpu);
@@ -90,6 +91,7 @@ private:
         owner = hot.thread;
         key = hot.key;
         node = hot.node->index;
+        charge_key(data);
     }
     void count_acquisition(bool changes_owner)
     {

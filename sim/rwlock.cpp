@@ -5,6 +5,7 @@
 #include "sim/scheduler.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace sim {
 
@@ -38,6 +39,7 @@ void RwLock::take_write()
     LockClassCounts &counts = hot.lock_counts[lock_class];
     ++counts.acquisitions;
     ++counts.writes;
+    const Key data = data_behind(line, current_cpu());
     const uint16_t here = line_here(*this);
     if (line != here)
         ++counts.owner_changes;
@@ -46,6 +48,7 @@ void RwLock::take_write()
     owner = hot.thread;
     key = hot.key;
     node = hot.node->index;
+    charge_key(data);
 }
 
 void RwLock::enter_read_slow()
@@ -117,6 +120,7 @@ void RwLock::contend(bool write)
         hot.scheduler->dispatch();
     }
     wait_ends(*this);
+    charge_key(std::exchange(self.data_due, 0));
 }
 
 void RwLock::exit_read_slow()

@@ -44,7 +44,9 @@ Simulator::Simulator(const Machine &machine, const Tables &tables, uint64_t seed
     statistics_.holder_ps.resize(statistics_.waiter_ps.size());
     statistics_.hand_over_ps.resize(tables.lock_classes.size());
     for (const FunctionInfo &function : tables.functions)
-        function_costs_.push_back(price(int64_t{function.instructions} * machine_.instruction_ps));
+        function_costs_.push_back(
+            price((function.instructions + function.steps * machine_.unrecorded_step_instructions) *
+                  machine_.instruction_ps));
     free_function_costs_.resize(function_costs_.size());
     call_tree_.set_costs(free_function_costs_);
 
@@ -110,8 +112,11 @@ void Simulator::set_prices()
     p.wake = price(machine_.wake_ps);
     p.wake_latency = price(machine_.wake_latency_ps);
     p.context_switch = price(machine_.context_switch_ps);
-    p.allocate = price(machine_.allocate_ps);
-    p.free = price(machine_.free_ps);
+    for (size_t far = 0; far < std::size(p.data); ++far)
+        p.data[far] = p.transfer[far] * static_cast<Key>(machine_.data_lines);
+    p.miss = price(mean_miss_ps(machine_));
+    p.allocate = price(machine_.allocate_instructions * machine_.instruction_ps);
+    p.free = price(machine_.free_instructions * machine_.instruction_ps);
 }
 
 void Simulator::set_counting(bool yes)

@@ -101,6 +101,7 @@ struct Thread {
     bool granted = false; // the lock it waits for is its own
     bool wants_write = false;
     bool slept = false;   // it lost the lock after having been woken
+    Key data_due = 0;     // with the lock that it has been granted: the data behind it come along
     int64_t since_ps = 0; // when `part` began; may lie ahead when a CPU takes it later
     uint32_t timer_slot = Timers::none;
     uint32_t id = 0;

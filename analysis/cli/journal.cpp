@@ -45,16 +45,16 @@ std::string read_at(int fd, uint64_t offset, uint64_t length)
 
 } // namespace
 
-Journal::Journal(const std::string &path, const std::string &identity) : path_(path)
+Journal::Journal(const std::string &path, const std::string &identity, const std::string &what) : path_(path)
 {
     fd_ = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (fd_ < 0)
         throw HostError(analysis::escaped(path) + ": cannot be written: " + std::strerror(errno));
     if (flock(fd_, LOCK_EX | LOCK_NB) != 0) {
         close(fd_);
-        throw HostError(analysis::escaped(path) + ": another sweep is writing it");
+        throw HostError(analysis::escaped(path) + ": another " + what + " is writing it");
     }
-    load(identity);
+    load(identity, what);
 }
 
 Journal::~Journal()
@@ -63,7 +63,7 @@ Journal::~Journal()
         close(fd_);
 }
 
-void Journal::load(const std::string &identity)
+void Journal::load(const std::string &identity, const std::string &what)
 {
     const std::string line = identity + "\n";
     struct stat status;
@@ -76,8 +76,8 @@ void Journal::load(const std::string &identity)
             write(line);
             return;
         }
-        throw UsageError("sweep: " + analysis::escaped(path_) +
-                         " belongs to another sweep; remove it, or choose another -o");
+        throw UsageError(analysis::escaped(path_) + " belongs to another " + what +
+                         "; remove it, or choose another file");
     }
     end_ = line.size();
     for (;;) {

@@ -14,9 +14,9 @@ namespace cli {
 
 class Journal {
 public:
-    // `identity`: one line that is equal for equal sweeps. Throws HostError where the file cannot be written,
-    // UsageError where it belongs to another sweep.
-    Journal(const std::string &path, const std::string &identity);
+    // `identity`: one line that is equal for equal work; `what` is what messages call that: "sweep". Throws HostError
+    // where the file cannot be written, UsageError where it belongs to another one.
+    Journal(const std::string &path, const std::string &identity, const std::string &what = "sweep");
     ~Journal();
     Journal(const Journal &) = delete;
     Journal &operator=(const Journal &) = delete;
@@ -37,7 +37,7 @@ private:
         uint64_t length = 0;
         int status = 0;
     };
-    void load(const std::string &identity);
+    void load(const std::string &identity, const std::string &what);
     void write(const std::string &bytes);
 
     std::string path_;

@@ -38,6 +38,7 @@ Machine random_machine(Random &random)
     machine.lock_policy = policies[random.below(policies.size())]->name;
     machine.transfer_other_socket_ps = machine.transfer_same_socket_ps * static_cast<int64_t>(random.between(1, 3));
     machine.crowd_ps = static_cast<int64_t>(random.below(3)) * 10'000;
+    machine.data_lines = static_cast<int64_t>(random.below(3));
     machine.backoff_ps = static_cast<int64_t>(random.below(3)) * 50'000;
     machine.block_ps = static_cast<int64_t>(random.between(1, 1000)) * 1000;
     machine.wake_ps = static_cast<int64_t>(random.below(1000)) * 1000;

@@ -13,6 +13,7 @@ extern const Command report_command;
 extern const Command export_command;
 extern const Command import_command;
 extern const Command whatif_command;
+extern const Command calibrate_command;
 extern const Command conform_command;
 extern const Command validate_command;
 extern const Command list_command;

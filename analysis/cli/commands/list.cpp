@@ -69,12 +69,16 @@ Json list_machines()
         for (const sim::MachineParameter &parameter : sim::machine_parameters()) {
             auto value = static_cast<uint64_t>(profile.machine.*parameter.field);
             bool time = std::string_view(parameter.unit) == "ps";
-            rows.push_back({{"profile", profile.name},
-                            {"parameter", parameter.name},
-                            {"value", time ? analysis::nanoseconds(value) : Json(value)},
-                            {"unit", time ? "ns" : parameter.unit},
-                            {"meaning", parameter.meaning},
-                            {"source", parameter.source}});
+            rows.push_back(
+                {{"profile", profile.name},
+                 {"parameter", parameter.name},
+                 {"value", time ? analysis::nanoseconds(value) : Json(value)},
+                 {"unit", time ? "ns" : parameter.unit},
+                 {"from", time ? analysis::nanoseconds(static_cast<uint64_t>(parameter.least)) : Json(parameter.least)},
+                 {"to", time ? analysis::nanoseconds(static_cast<uint64_t>(parameter.most)) : Json(parameter.most)},
+                 {"free", parameter.fitted},
+                 {"meaning", parameter.meaning},
+                 {"source", parameter.source}});
         }
     return rows;
 }
@@ -105,6 +109,7 @@ Json list_costs()
     for (const dmu::cost_t &cost : dmu::costs)
         rows.push_back({{"function", cost.name},
                         {"instructions", cost.instructions},
+                        {"steps", cost.steps},
                         {"cost", cost.recorded ? "recorded" : "assumed"},
                         {"frame_bytes", cost.frame_bytes},
                         {"source", cost.source}});
