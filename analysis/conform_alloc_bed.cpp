@@ -29,12 +29,12 @@ struct Calls {
         const auto of = [calls](Fn fn) { return calls[static_cast<size_t>(fn)]; };
         return {of(Fn::dnode_next_offset),
                 of(Fn::dnode_next_offset_level),
-                of(Fn::dnode_hold_impl),
+                dmu::dnode_hold_impl_calls(calls),
                 of(Fn::dmu_object_next),
                 of(Fn::dbuf_hold_impl) + of(Fn::dbuf_hold_impl_recursive),
                 of(Fn::dbuf_hold_impl_frame),
                 of(Fn::dbuf_findbp),
-                of(Fn::dbuf_find)};
+                of(Fn::dbuf_find) + of(Fn::dbuf_find_city)};
     }
     Calls operator-(const Calls &b) const
     {

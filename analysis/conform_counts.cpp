@@ -228,7 +228,8 @@ Counts count(dmu::objset_t &os, uint64_t zapobj, const std::function<void()> &ca
     for (size_t i = 0; i < nodes.size(); ++i) {
         const uint64_t calls = after.node_calls[i] - (i < before.node_calls.size() ? before.node_calls[i] : 0);
         if (calls != 0 && nodes[i].parent != nullptr &&
-            nodes[i].function == static_cast<uint16_t>(dmu::Fn::dnode_hold_impl))
+            (nodes[i].function == static_cast<uint16_t>(dmu::Fn::dnode_hold_impl) ||
+             nodes[i].function == static_cast<uint16_t>(dmu::Fn::dnode_hold_impl_by_handle)))
             put(counts.paths, path_below(nodes[i], top), calls);
     }
     return counts;

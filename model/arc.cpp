@@ -22,6 +22,7 @@ size_t index_of(arc_buf_contents_t type)
 
 uint64_t &arcs_size(arc_t &arc, const arc_buf_t &buf)
 {
+    settle(); // everybody's, so changed in the order of simulated time
     return arc.arcs_size[index_of(buf.b_state)][index_of(buf.b_type)];
 }
 
@@ -101,12 +102,14 @@ void arc_hdr_drop(dmu_state_t &dmu, arc_buf_t *buf)
 
 void unhash(dmu_state_t &dmu, arc_buf_t &buf)
 {
+    settle();
     dmu.arc.slot(buf.b_dva) = nullptr;
     --dmu.arc.stats.hash_elements;
 }
 
 void hash_insert(dmu_state_t &dmu, arc_buf_t &buf)
 {
+    settle();
     arc_stats_t &stats = dmu.arc.stats;
     VERIFY(dmu.arc.slot(buf.b_dva) == nullptr);
     dmu.arc.slot(buf.b_dva) = &buf;
@@ -167,6 +170,7 @@ void make_evictable(dmu_state_t &dmu, arc_buf_t &buf)
 {
     if (list_link_active(buf.b_arc_node))
         return;
+    settle();
     arc_t::arc_list_t &list = dmu.arc.list(buf);
     count_calls(Fn::multilist_insert, 1);
     list.list.insert(&buf, buf.b_dva);
@@ -177,6 +181,7 @@ void make_unevictable(dmu_state_t &dmu, arc_buf_t &buf)
 {
     if (!list_link_active(buf.b_arc_node))
         return;
+    settle();
     arc_t::arc_list_t &list = dmu.arc.list(buf);
     count_calls(Fn::multilist_remove, 1);
     list.list.remove(&buf, buf.b_dva);

@@ -21,6 +21,7 @@ constexpr uint64_t everything = UINT64_MAX;
 void arc_evict_hdr(dmu_state_t &dmu, arc_buf_t *buf)
 {
     Probe probe{Fn::arc_evict_hdr};
+    settle(); // sizes and lists are everybody's
     arc_t &arc = dmu.arc;
     const auto state_size = [&]() -> uint64_t & {
         return arc.arcs_size[static_cast<size_t>(buf->b_state)][static_cast<size_t>(buf->b_type)];

@@ -319,11 +319,11 @@ void dmu_tx_hold_zap(dmu_tx_t &tx, uint64_t object, bool add, const std::string_
 {
     Probe probe{Fn::dmu_tx_hold_zap};
     VERIFY3(tx.tx_txg, ==, 0u);
-    const uint64_t &holds = curthread().calls[static_cast<size_t>(Fn::dnode_hold_impl)];
-    const uint64_t holds_before = holds;
+    const uint64_t holds_before = dnode_hold_impl_calls(curthread().calls);
     dmu_tx_hold_t *txh = dmu_tx_hold_object_impl(tx, *tx.tx_objset, object, THT_ZAP, add, name != nullptr);
     if (txh != nullptr)
         tx.tx_objset->os_dmu.variants.tx_hold_zap->hold(*txh, add, name);
+    const uint64_t holds = dnode_hold_impl_calls(curthread().calls);
     if (name != nullptr && holds >= holds_before) { // below it: the counting began anew meanwhile
         auto &rows = tx.tx_pool->dp_hold_zap_holds;
         ++rows[std::min<uint64_t>(holds - holds_before, rows.size() - 1)];

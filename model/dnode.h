@@ -162,6 +162,11 @@ private:
 // slots is the room wanted with DNODE_MUST_BE_FREE, 0 otherwise. More than one, or the inside of a larger dnode, is
 // known only where slots are judged by their handles.
 Result<dnode_hold_t> dnode_hold_impl(objset_t &os, uint64_t object, uint32_t flag, uint32_t slots);
+// Calls of it in a table of calls by function (sim_thread_t::calls): either form, of which each has a cost of its own.
+inline uint64_t dnode_hold_impl_calls(const uint64_t *calls)
+{
+    return calls[static_cast<size_t>(Fn::dnode_hold_impl)] + calls[static_cast<size_t>(Fn::dnode_hold_impl_by_handle)];
+}
 Result<dnode_hold_t> dnode_hold(objset_t &os, uint64_t object); // DNODE_MUST_BE_ALLOCATED
 // The same by a thread that, its block in hand, waits for an instant before it goes to the slot: how an experiment
 // brings several threads there together, which db_mtx otherwise lets pass one at a time.

@@ -239,8 +239,8 @@ void dnode_sync(dnode_t &dn, dmu_tx_t &tx)
         auto held = mutex_enter(dn.dn_mtx);
         write_down(dn, tx.tx_txg);
     }
-    // The ranges stay until their blocks are freed: until then a reader finds the old pointers, and only dnode_block_freed
-    // tells it that they mean nothing.
+    // The ranges stay until their blocks are freed: until then a reader finds the old pointers, and only
+    // dnode_block_freed tells it that they mean nothing.
     if (const blkid_ranges *freed = dn.dn_free_ranges[slot].get()) {
         for (const auto &[first, last] : *freed)
             dnode_sync_free_range(dn, first, last, tx);

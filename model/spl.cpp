@@ -69,12 +69,9 @@ bool zrlock_t::try_enter()
 void zrlock_t::exit()
 {
     VERIFY(locked());
+    settle(); // whether anybody has come is known only now
     if (collision_ == nullptr) {
         word_.store(0);
-        if (collision_ == nullptr) // nobody came while the store waited for its turn
-            return;
-        auto held = mutex_enter(collision_->lock);
-        cv_broadcast(collision_->changed);
         return;
     }
     auto held = mutex_enter(collision_->lock);
