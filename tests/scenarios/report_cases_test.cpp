@@ -192,9 +192,11 @@ TEST_CASE("each planted fault is found by some schedule, which repeats it, and n
             const RunResult result = under(fault, schedule);
             if (result.end == End::completed)
                 continue;
-            found = true;
+            // A txg that is synced too early may also leave somebody waiting for ever before the invariant is looked
+            // at.
+            found = result.end == end;
             CAPTURE(result.ending);
-            CHECK(result.end == end);
+            CHECK((found || (std::string_view(fault) == "missing-hold" && result.end == End::deadlock)));
             CHECK(under(fault, schedule).ending == result.ending);
         }
         CHECK(found);
