@@ -1,7 +1,7 @@
 #!/bin/sh
 # What `meson install` puts in place works from there: install.sh BUILD-FOLDER. The place is one that the program was not
 # built for, so nothing of the source or the build tree can help by accident. It lies in the build folder, where programs may be
-# run: the folder for temporary files is mounted without that on some machines.
+# run: the folder for temporary files is mounted without that on some machines. All that is installed has to be built.
 set -eu
 place=$(mktemp -d "$1/installed.XXXXXX")
 trap 'rm -rf "$place"' EXIT
