@@ -70,12 +70,16 @@ void zrlock_t::exit()
 {
     VERIFY(locked());
     settle(); // whether anybody has come is known only now
-    if (collision_ == nullptr) {
+    const bool alone = collision_ == nullptr;
+    if (alone) {
         word_.store(0);
-        return;
+        if (collision_ == nullptr) [[likely]]
+            return;
     }
+    // Who came while that store was on its way may sleep already: it saw the word locked, under the mutex.
     auto held = mutex_enter(collision_->lock);
-    word_.store(0);
+    if (!alone)
+        word_.store(0);
     cv_broadcast(collision_->changed);
 }
 
