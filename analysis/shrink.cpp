@@ -1,7 +1,7 @@
 #include "analysis/shrink.h"
 
 #include <algorithm>
-#include <set>
+#include <map>
 
 namespace analysis {
 
@@ -47,15 +47,8 @@ std::vector<Pointer> step_lists(const Json &scenario)
     return lists;
 }
 
-// Smaller numbers to try, the smallest first.
-std::vector<uint64_t> smaller(uint64_t value, uint64_t least)
-{
-    std::set<uint64_t> tries;
-    for (const uint64_t one : {least, least + 1, value / 16, value / 4, value / 2, value * 3 / 4, value - 1})
-        if (value > least && one >= least && one < value)
-            tries.insert(one);
-    return {tries.begin(), tries.end()};
-}
+// A number written as an expression is tried as one of these.
+constexpr uint64_t plain_max = 4;
 
 class Shrinker {
 public:
@@ -64,31 +57,49 @@ public:
     {
     }
 
+    // What makes the next candidates cheap to try comes first: the setup, whole groups, then threads and rounds.
     Shrunk shrunk()
     {
         for (const char *key : {"expect", "warmup"})
             drop_key(key);
-        bool smaller_now = true;
-        while (smaller_now && now_.finished) {
-            smaller_now = false;
-            smaller_now = remove_groups() || smaller_now;
-            smaller_now = remove_steps() || smaller_now;
-            smaller_now = unwrap_repeats() || smaller_now;
-            smaller_now = lessen_numbers() || smaller_now;
+        for (patience_ = Patience::little;;) {
+            if (one_round())
+                patience_ = Patience::little;
+            else if (patience_ == Patience::much || !now_.finished)
+                break;
+            else
+                patience_ = patience_ == Patience::little ? Patience::some : Patience::much;
         }
         return std::move(now_);
     }
 
 private:
+    enum class Pace { in_leaps, to_the_end };
+
+    bool one_round()
+    {
+        bool smaller = remove_steps_of(Pointer("/setup"));
+        smaller = remove_groups() || smaller;
+        smaller = lessen_numbers(Pace::in_leaps) || smaller;
+        smaller = remove_steps() || smaller;
+        smaller = unwrap_repeats() || smaller;
+        return lessen_numbers(Pace::to_the_end) || smaller;
+    }
+
     bool attempt(Json candidate)
     {
+        std::string text = dump(candidate);
+        if (const auto refused = refused_.find(text); refused != refused_.end() && refused->second >= patience_)
+            return false;
         if (now_.trials == trials_max_) {
             now_.finished = false;
             return false;
         }
         ++now_.trials;
-        if (!still_fails_(candidate))
+        if (!still_fails_(candidate, patience_)) {
+            refused_[std::move(text)] = patience_;
             return false;
+        }
         now_.scenario = std::move(candidate);
         return true;
     }
@@ -113,25 +124,31 @@ private:
         return removed;
     }
 
-    // From the last to the first, halves of a list before single steps.
+    // The whole list, halves of it, and so on to single steps, from the last to the first.
+    bool remove_steps_of(const Pointer &place)
+    {
+        if (!now_.scenario.contains(place))
+            return false;
+        bool removed = false;
+        for (size_t width = now_.scenario[place].size(); width > 0; width /= 2)
+            for (size_t from = now_.scenario[place].size(); from >= width;) {
+                from -= width;
+                Json candidate = now_.scenario;
+                Json &list = candidate[place];
+                list.erase(list.begin() + static_cast<std::ptrdiff_t>(from),
+                           list.begin() + static_cast<std::ptrdiff_t>(from + width));
+                removed = attempt(std::move(candidate)) || removed;
+                from = std::min(from, now_.scenario[place].size());
+            }
+        return removed;
+    }
+
     bool remove_steps()
     {
         bool removed = false;
         const std::vector<Pointer> lists = step_lists(now_.scenario);
-        for (size_t k = lists.size(); k-- > 0;) {
-            if (!now_.scenario.contains(lists[k]))
-                continue;
-            for (size_t width = std::max<size_t>(now_.scenario[lists[k]].size() / 2, 1); width > 0; width /= 2)
-                for (size_t from = now_.scenario[lists[k]].size(); from >= width;) {
-                    from -= width;
-                    Json candidate = now_.scenario;
-                    Json &list = candidate[lists[k]];
-                    list.erase(list.begin() + static_cast<std::ptrdiff_t>(from),
-                               list.begin() + static_cast<std::ptrdiff_t>(from + width));
-                    removed = attempt(std::move(candidate)) || removed;
-                    from = std::min(from, now_.scenario[lists[k]].size());
-                }
-        }
+        for (size_t k = lists.size(); k-- > 0;)
+            removed = remove_steps_of(lists[k]) || removed;
         return removed;
     }
 
@@ -158,48 +175,73 @@ private:
         return unwrapped;
     }
 
-    bool lessen(const Pointer &place, uint64_t least)
+    bool put(const Pointer &place, uint64_t value)
+    {
+        Json candidate = now_.scenario;
+        candidate[place] = value;
+        return attempt(std::move(candidate));
+    }
+
+    // Between a number that is too small, as far as that has been tried, and the one that is there: halving the
+    // distance. In leaps it ends when less than half of the number could be gained.
+    bool lessen(const Pointer &place, uint64_t least, Pace pace)
     {
         if (!now_.scenario.contains(place) || !now_.scenario[place].is_number_unsigned())
             return false;
+        uint64_t value = now_.scenario[place].get<uint64_t>();
+        if (value <= least)
+            return false;
+        if (put(place, least))
+            return true;
         bool lessened = false;
-        for (bool again = true; again && now_.finished;) {
-            again = false;
-            for (const uint64_t value : smaller(now_.scenario[place].get<uint64_t>(), least)) {
-                Json candidate = now_.scenario;
-                candidate[place] = value;
-                if (attempt(std::move(candidate))) {
-                    lessened = again = true;
-                    break;
-                }
+        for (uint64_t too_small = least; value - too_small > (pace == Pace::in_leaps ? value / 2 : 1);) {
+            const uint64_t middle = too_small + (value - too_small) / 2;
+            if (put(place, middle)) {
+                value = middle;
+                lessened = true;
+            } else {
+                too_small = middle;
             }
         }
         return lessened;
     }
 
-    bool lessen_numbers()
+    // Threads may be an expression.
+    bool lessen_threads(const Pointer &place, Pace pace)
+    {
+        if (!now_.scenario.contains(place) || !now_.scenario[place].is_string())
+            return lessen(place, 1, pace);
+        for (uint64_t value = 1; value <= plain_max; ++value)
+            if (put(place, value))
+                return true;
+        return false;
+    }
+
+    bool lessen_numbers(Pace pace)
     {
         bool lessened = false;
         for (size_t i = 0; i < now_.scenario["workload"].size(); ++i)
-            lessened = lessen(Pointer("/workload") / i / "threads", 1) || lessened;
+            lessened = lessen_threads(Pointer("/workload") / i / "threads", pace) || lessened;
         if (now_.scenario.contains("params")) {
             std::vector<std::string> names;
             for (const auto &[name, value] : now_.scenario["params"].items())
                 names.push_back(name);
             for (const std::string &name : names)
-                lessened = lessen(Pointer("/params") / name, 1) || lessened;
+                lessened = lessen(Pointer("/params") / name, 1, pace) || lessened;
         }
         for (const Pointer &list : step_lists(now_.scenario))
             for (size_t i = 0; now_.scenario.contains(list) && i < now_.scenario[list].size(); ++i)
                 for (const char *field : {"repeat", "count"})
-                    lessened = lessen(list / i / field, 1) || lessened;
-        lessened = lessen(Pointer("/machine/cpus"), 1) || lessened;
+                    lessened = lessen(list / i / field, 1, pace) || lessened;
+        lessened = lessen(Pointer("/machine/cpus"), 1, pace) || lessened;
         return lessened;
     }
 
     Shrunk now_;
     const StillFails &still_fails_;
     uint64_t trials_max_;
+    Patience patience_ = Patience::little;
+    std::map<std::string, Patience> refused_; // so that no candidate is tried twice with the same patience
 };
 
 } // namespace
@@ -209,14 +251,25 @@ Shrunk shrink(Json scenario, const StillFails &still_fails, uint64_t trials_max)
     return Shrinker(std::move(scenario), still_fails, trials_max).shrunk();
 }
 
+namespace {
+
+// A number, or a parameter that is one.
+uint64_t threads_of(const Json &scenario, Json threads)
+{
+    if (threads.is_string() && threads.get<std::string>().starts_with("$") && scenario.contains("params"))
+        threads = scenario["params"].value(threads.get<std::string>().substr(1), Json(0));
+    return threads.is_number_unsigned() ? threads.get<uint64_t>() : 0;
+}
+
+} // namespace
+
 ScenarioSize scenario_size(const Json &scenario)
 {
     ScenarioSize size;
     if (scenario.contains("setup"))
         size.steps += count_steps(scenario["setup"]);
     for (const Json &group : scenario["workload"]) {
-        const Json &threads = group.value("threads", Json(1));
-        size.threads += threads.is_number_unsigned() ? threads.get<uint64_t>() : 0;
+        size.threads += threads_of(scenario, group.value("threads", Json(1)));
         size.steps += count_steps(group["steps"]);
     }
     return size;

@@ -1,5 +1,6 @@
 #include "analysis/cli/schedules.h"
 
+#include "analysis/bad_end.h"
 #include "analysis/cli/errors.h"
 #include "analysis/cli/exit_status.h"
 #include "analysis/cli/load.h"
@@ -23,16 +24,16 @@ using analysis::member;
 constexpr char schedules_format[] = "dmusim-schedules-1";
 constexpr uint64_t schedules_max = 1'000'000, workers_max = 1024;
 constexpr size_t bad_shown = 10; // with their endings, on a screen
-// While a scenario is made smaller: schedules tried for each candidate, and candidates.
-constexpr uint64_t schedules_per_candidate = 40, candidates_max = 3000;
+// While a scenario is made smaller: candidates; and schedules for each.
+constexpr uint64_t candidates_max = 3000, schedules_per_candidate_max = 256;
 
-// A bad end, as the workers tell it: null for a good one.
-Json bad_end(const Json &result)
+// By how many schedules it takes to find the bad end.
+uint64_t schedules_per_candidate(uint64_t rarity, analysis::Patience patience)
 {
-    const std::string end = member(result, "end").get<std::string>();
-    if (end == "completed" || end == "interrupted")
-        return nullptr;
-    return {{"end", end}, {"ending", member(result, "ending")}};
+    const uint64_t wanted = patience == analysis::Patience::little ? std::max<uint64_t>(rarity / 2, 2)
+                            : patience == analysis::Patience::some ? rarity * 2
+                                                                   : std::max<uint64_t>(rarity * 8, 16);
+    return std::min(wanted, schedules_per_candidate_max);
 }
 
 class Schedules {
@@ -50,6 +51,7 @@ public:
         if (arguments_.words.size() != 1)
             throw UsageError("run: --schedules and --shrink take one scenario");
         scenario_ = load(arguments_.words[0], common_);
+        wanted_record_ = scenario_.record;
         if (!scenario_.records("lock_order"))
             scenario_.record.emplace_back("lock_order");
         Output output(common_.output);
@@ -97,7 +99,7 @@ private:
             [&](size_t index, std::string &text) {
                 const Outcome outcome = simulate(under(schedules[index]), nullptr);
                 text = analysis::dump(
-                    {{"bad", bad_end(outcome.report)}, {"warnings", member(outcome.report, "warnings")}});
+                    {{"bad", analysis::bad_end(outcome.report)}, {"warnings", member(outcome.report, "warnings")}});
                 return outcome.status;
             },
             [&](JobResult &&job) {
@@ -118,53 +120,74 @@ private:
             throw Interrupted("");
     }
 
-    // The schedule under which a candidate ends as `end`, tried in order; 0 may be the first, undisturbed.
-    bool fails(const Json &candidate, const std::string &end, uint64_t &schedule) const
+    // The schedules to try a candidate under: the one that failed last first; 0 is the undisturbed one, and alone.
+    std::vector<uint64_t> schedules_of_candidate(uint64_t first, uint64_t wanted) const
     {
-        scenarios::Scenario scenario;
-        try {
-            scenario = scenarios::read_scenario(scenarios::parse_json("candidate", analysis::dump(candidate)));
-        } catch (const scenarios::InputError &) {
-            return false;
-        }
-        std::vector<uint64_t> schedules = {schedule};
-        for (uint64_t i = 1; i <= schedules_per_candidate && schedule != 0; ++i)
-            if (i != schedule)
+        std::vector<uint64_t> schedules = {first};
+        for (uint64_t i = 1; schedules.size() < wanted && first != 0; ++i)
+            if (i != first)
                 schedules.push_back(i);
-        // As many at a time as there are workers, so that the first few decide quickly.
+        return schedules;
+    }
+
+    // Whether a candidate ends in the wanted way under one of those schedules; then which of them, counted from 1.
+    // As many at a time as there are workers, so that the first few decide quickly.
+    uint64_t tries_until(const Json &bad, scenarios::Scenario &scenario, const std::vector<uint64_t> &schedules) const
+    {
         for (size_t from = 0; from < schedules.size(); from += workers_) {
             std::vector<size_t> numbers;
             for (size_t i = from; i < std::min<size_t>(from + workers_, schedules.size()); ++i)
                 numbers.push_back(i);
-            bool found = false;
-            Workers(workers_).run(
+            uint64_t found = 0;
+            const bool whole = Workers(workers_).run(
                 numbers, Workers::Order::of_numbers,
                 [&](size_t index, std::string &text) {
                     scenario.schedule = schedules[index];
-                    const Json bad = bad_end(simulate(scenario, nullptr).report);
-                    text = bad.is_null() ? "" : bad["end"].get<std::string>();
+                    text = analysis::dump(analysis::bad_end(simulate(scenario, nullptr).report));
                     return static_cast<int>(done);
                 },
                 [&](JobResult &&job) {
-                    if (!found && job.output == end) {
-                        found = true;
-                        schedule = schedules[job.index];
-                    }
+                    const Json end = job.output.empty() ? Json(nullptr) : Json::parse(job.output, nullptr, false);
+                    if (found == 0 && analysis::is_same_mistake(bad, end))
+                        found = job.index + 1;
                 },
                 [](size_t) {});
-            if (found)
-                return true;
+            if (!whole)
+                throw Interrupted("");
+            if (found != 0)
+                return found;
         }
-        return false;
+        return 0;
     }
 
+    // The first bad end's scenario, made smaller.
     void add_smaller(Json &report)
     {
-        const std::string end = bad_[0]["end"].get<std::string>();
-        uint64_t schedule = bad_[0]["schedule"].get<uint64_t>();
-        const analysis::Shrunk shrunk = analysis::shrink(
-            scenarios::scenario_json(scenario_), [&](const Json &candidate) { return fails(candidate, end, schedule); },
-            candidates_max);
+        const Json bad = bad_[0];
+        uint64_t schedule = bad["schedule"].get<uint64_t>();
+        // How many schedules it takes to find the bad end. Forgotten slowly: one lucky hit does not make it frequent.
+        uint64_t rarity = report["schedules"].get<uint64_t>() / bad_.size();
+        scenario_.record = wanted_record_;
+        Progress progress(common_.progress);
+        uint64_t tried = 0;
+        const auto fails = [&](const Json &candidate, analysis::Patience patience) {
+            progress.show_count(++tried, candidates_max, "smaller scenarios, at most");
+            scenarios::Scenario scenario;
+            try {
+                scenario = scenarios::read_scenario(scenarios::parse_json("candidate", analysis::dump(candidate)));
+            } catch (const scenarios::InputError &) {
+                return false;
+            }
+            const std::vector<uint64_t> schedules =
+                schedules_of_candidate(schedule, schedules_per_candidate(rarity, patience));
+            const uint64_t tries = tries_until(bad, scenario, schedules);
+            if (tries == 0)
+                return false;
+            schedule = schedules[tries - 1];
+            rarity = std::max(tries, rarity - rarity / 4);
+            return true;
+        };
+        const analysis::Shrunk shrunk = analysis::shrink(scenarios::scenario_json(scenario_), fails, candidates_max);
         Json smaller = shrunk.scenario;
         smaller["schedule"] = schedule;
         const analysis::ScenarioSize size = analysis::scenario_size(smaller);
@@ -224,6 +247,7 @@ private:
     uint64_t count_ = 0;
     uint64_t workers_ = 1;
     scenarios::Scenario scenario_;
+    std::vector<std::string> wanted_record_; // by the scenario itself, without what is watched here
     Json bad_ = Json::array();
     Json warnings_ = Json::array();
     std::set<std::string> told_;
