@@ -56,6 +56,59 @@ std::string what_becomes(const Json &entry)
     return shown(member(entry, "name")) + (factor == 0 ? " free" : " " + number_text(factor) + " times cheaper");
 }
 
+bool loses(const Json &entry)
+{
+    return member(entry, "gain").is_number() && number_of(member(entry, "gain")) < 1;
+}
+
+bool gains(const Json &entry)
+{
+    return number_of(member(entry, "gain")) > 1;
+}
+
+// What helps most, and which lock of that class it is.
+void add_best(const Json &whatif, const Json &first, std::vector<std::string> &words)
+{
+    if (!gains(first)) {
+        words.emplace_back("None of them gains anything.");
+        return;
+    }
+    words.push_back("With " + what_becomes(first) + ", " + shown(member(whatif, "metric")) + " goes from " +
+                    number_text(member(first, "before")) + " to " + number_text(member(first, "after")) + " (" +
+                    times(member(first, "gain")) + "); on top is then " + shown(member(first, "next")) + ".");
+    if (const Json &hottest = member(first, "hottest"); !hottest.is_null())
+        words.push_back("Of all " + shown(member(first, "name")) + ", that of " + shown(member(hottest, "instance")) +
+                        " was waited for most: " + percent_text(member(hottest, "share"), 1) + " of the waiting.");
+}
+
+// The top lock alone loses; whether it does with anything else as well. Pairs are by gain, the largest first.
+void add_together(const Json &top, const Json &pairs, std::vector<std::string> &words)
+{
+    const std::string name = top["name"].get<std::string>();
+    std::vector<const Json *> with_it;
+    for (const Json &pair : pairs) {
+        const std::string both = pair["name"].get<std::string>();
+        if (pair["kind"].get<std::string>().starts_with("lock") &&
+            (both.starts_with(name + " + ") || both.ends_with(" + " + name)) && member(pair, "gain").is_number())
+            with_it.push_back(&pair);
+    }
+    if (with_it.empty())
+        return;
+    const Json &best = *with_it.front(), &worst = *with_it.back();
+    if (gains(best))
+        words.push_back("Together with another it gains: " + what_becomes(best) + ", " + times(best["gain"]) + ".");
+    if (loses(worst))
+        words.push_back((gains(best) ? "But not with every other: " : "Nor does it gain together with another: ") +
+                        what_becomes(worst) + ", " + times(worst["gain"]) + ".");
+}
+
+void add_best_pair(const Json &pair, const Json &single, std::vector<std::string> &words)
+{
+    if (number_of(member(pair, "gain")) > number_of(member(single, "gain")))
+        words.push_back("Of two at once, " + what_becomes(pair) + " gains most: " + times(pair["gain"]) + ", against " +
+                        times(member(single, "gain")) + " for the best one alone.");
+}
+
 } // namespace
 
 std::string Trial::kind() const
@@ -177,34 +230,24 @@ Json whatif_json(const Json &result, const std::string &metric, Json ranking, st
 
 std::vector<std::string> whatif_words(const Json &whatif)
 {
-    std::vector<std::string> words;
-    const Json &ranking = member(whatif, "ranking");
+    const Json &ranking = member(whatif, "ranking"), &pairs = member(whatif, "pairs");
     if (ranking.empty())
         return {"There was nothing to try: nobody waited for a lock, and no function took time."};
-    const Json &first = ranking[0];
-    const double gain = number_of(member(first, "gain"));
-    if (gain > 1)
-        words.push_back("With " + what_becomes(first) + ", " + shown(member(whatif, "metric")) + " goes from " +
-                        number_text(member(first, "before")) + " to " + number_text(member(first, "after")) + " (" +
-                        times(member(first, "gain")) + "); on top is then " + shown(member(first, "next")) + ".");
-    if (const Json &hottest = member(first, "hottest"); !hottest.is_null())
-        words.push_back("Of all " + shown(member(first, "name")) + ", that of " + shown(member(hottest, "instance")) +
-                        " was waited for most: " + percent_text(member(hottest, "share"), 1) + " of the waiting.");
-    else
-        words.push_back("None of them gains anything.");
-    for (const Json &entry : ranking) {
-        if (member(entry, "kind") != "lock" || !member(entry, "gain").is_number() ||
-            number_of(member(entry, "gain")) >= 1)
-            continue;
-        const bool top = member(entry, "name") == member(whatif, "top");
-        if (top)
+    std::vector<std::string> words;
+    add_best(whatif, ranking[0], words);
+    for (const Json &entry : ranking)
+        if (entry["kind"] == "lock" && entry["name"] == member(whatif, "top") && loses(entry)) {
             words.push_back("Removing the top lock loses throughput: with " + what_becomes(entry) + " it falls to " +
                             number_text(member(entry, "after")) + " (" + times(member(entry, "gain")) +
                             "), for what waited for it crowds on " + shown(member(entry, "next")) + ".");
-    }
-    for (const Json &entry : ranking)
-        if (entry.contains("end"))
-            words.push_back("With " + what_becomes(entry) + " the run ended badly: " + shown(entry["end"]) + ".");
+            add_together(entry, pairs, words);
+        }
+    if (!pairs.empty())
+        add_best_pair(pairs[0], ranking[0], words);
+    for (const Json *list : {&ranking, &pairs})
+        for (const Json &entry : *list)
+            if (entry.contains("end"))
+                words.push_back("With " + what_becomes(entry) + " the run ended badly: " + shown(entry["end"]) + ".");
     return words;
 }
 

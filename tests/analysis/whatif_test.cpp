@@ -58,3 +58,44 @@ TEST_CASE("the ranking is by gain, and says when removing the top lock loses")
     CHECK(words.find("Removing the top lock loses throughput") != std::string::npos);
     CHECK(whatif_text(whatif, {}).find("0.8000x") != std::string::npos);
 }
+
+TEST_CASE("of pairs it says which gains most, and what the top lock does together with another")
+{
+    const std::vector<Trial> singles = top_trials(result(), 2); // first, second, worker, spinner
+    const auto entry = [](const Trial &trial, double after) {
+        return ranking_entry(trial, 0, "ops.create.per_s", 100, outcome(after, "second"));
+    };
+    const Json ranking = Json::array({entry(singles[1], 150), entry(singles[0], 90)});
+    const std::vector<Trial> pairs = pair_trials(singles);
+    const auto words = [&](double with_second, double with_worker) {
+        Json list = Json::array({entry(pairs[0], with_second), entry(pairs[1], with_worker)});
+        sort_by_gain(list);
+        const Json whatif = whatif_json(result(), "ops.create.per_s", ranking, list);
+        std::string text;
+        for (const Json &sentence : whatif["words"])
+            text += sentence.get<std::string>() + "\n";
+        return text;
+    };
+    CHECK(pairs[0].name() == "first + second");
+    CHECK(words(300, 95) ==
+          "With second free, ops.create.per_s goes from 100 to 150.0 (1.500x); on top is then second.\n"
+          "Removing the top lock loses throughput: with first free it falls to 90.00 (0.9000x), for what waited for it "
+          "crowds on second.\n"
+          "Together with another it gains: first + second free, 3.000x.\n"
+          "But not with every other: first + worker free, 0.9500x.\n"
+          "Of two at once, first + second free gains most: 3.000x, against 1.500x for the best one alone.\n");
+    CHECK(words(85, 80).find("Nor does it gain together with another: first + worker free, 0.8000x.") !=
+          std::string::npos);
+}
+
+TEST_CASE("where nothing gains, that is said, and only then")
+{
+    const std::vector<Trial> trials = top_trials(result(), 1);
+    const auto first_words = [&](double after) {
+        const Json ranking = Json::array({ranking_entry(trials[1], 0, "ops.create.per_s", 100, outcome(after, "x"))});
+        return whatif_json(result(), "ops.create.per_s", ranking, std::nullopt)["words"];
+    };
+    CHECK(first_words(100) == Json::array({"None of them gains anything."}));
+    CHECK(first_words(110).size() == 1); // a function: no lock of it to name
+    CHECK(first_words(110)[0].get<std::string>().starts_with("With worker free"));
+}
