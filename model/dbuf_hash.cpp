@@ -39,6 +39,7 @@ dbuf_hash_table_t::dbuf_hash_table_t(uint64_t bucket_count, std::unique_ptr<dbuf
     hash_table = static_cast<dmu_buf_impl_t **>(std::calloc(bucket_count, sizeof(dmu_buf_impl_t *)));
     if (hash_table == nullptr)
         throw std::bad_alloc();
+    locks->serve(*this);
 }
 
 dbuf_hash_table_t::~dbuf_hash_table_t()

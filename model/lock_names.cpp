@@ -2,10 +2,15 @@
 // structure only, that is one line of the table.
 #include "model/lock_names.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <tuple>
+#include <vector>
 
 #include "model/dbuf.h"
+#include "model/dmu_state.h"
 #include "model/dnode.h"
+#include "model/objset.h"
 #include "model/zap_impl.h"
 #include "model/zpl.h"
 
@@ -22,44 +27,86 @@ const Owner &owner_of(const void *lock)
     return *reinterpret_cast<const Owner *>(static_cast<const char *>(lock) - offset);
 }
 
-std::string object_name(uint64_t object, dmu_object_type_t type)
+std::string object_name(const objset_t *os, uint64_t object, dmu_object_type_t type)
 {
     if (object == DMU_META_DNODE_OBJECT)
         return "meta-dnode";
-    return (type == DMU_OT_DIRECTORY_CONTENTS ? "directory " : "object ") + std::to_string(object);
+    if (type == DMU_OT_DIRECTORY_CONTENTS)
+        return os->os_names.directory(object);
+    return "object " + std::to_string(object);
 }
 
 std::string dnode_name(const dnode_t &dn)
 {
-    return object_name(dn.dn_object, dn.dn_type);
+    return object_name(dn.dn_objset, dn.dn_object, dn.dn_type);
+}
+
+// Whose dnodes lie there is what makes one of them hot: a directory, as a rule.
+std::string dnode_block_name(const dmu_buf_impl_t &db)
+{
+    const uint64_t first = db.db_blkid * DNODES_PER_BLOCK;
+    const std::string directories = db.db_objset->os_names.directories(first, first + DNODES_PER_BLOCK - 1);
+    return "dnode block " + std::to_string(db.db_blkid) + (directories.empty() ? "" : " with " + directories);
 }
 
 std::string block_name(const dmu_buf_impl_t &db)
 {
     if (db.db_object == DMU_META_DNODE_OBJECT && db.db_level == 0)
-        return "dnode block " + std::to_string(db.db_blkid);
+        return dnode_block_name(db);
     const dmu_object_type_t type = db.db_dnode_handle != nullptr && db.db_dnode_handle->dnh_dnode != nullptr
                                        ? db.db_dnode_handle->dnh_dnode->dn_type
                                        : DMU_OT_NONE;
-    const std::string owner = object_name(db.db_object, type);
+    const std::string owner = object_name(db.db_objset, db.db_object, type);
     if (db.db_blkid == DMU_BONUS_BLKID)
         return owner + ", bonus";
     return owner + ", level " + std::to_string(db.db_level) + " block " + std::to_string(db.db_blkid);
 }
 
+// A lock of the hash's chains is known by what lies in them: of more than two blocks the first, in the order of objset,
+// object, level and block. REQUIRES: the lock is held, or nobody runs.
+std::string chains_name(const dbuf_hash_chains_t &chains)
+{
+    std::vector<const dmu_buf_impl_t *> blocks;
+    for (uint64_t index = chains.first; index <= chains.table->hash_table_mask; index += chains.step)
+        for (const dmu_buf_impl_t *db = chains.table->hash_table[index]; db != nullptr; db = db->db_hash_next)
+            blocks.push_back(db);
+    std::sort(blocks.begin(), blocks.end(), [](const dmu_buf_impl_t *a, const dmu_buf_impl_t *b) {
+        return std::tuple(a->db_objset->os_id, a->db_object, a->db_level, a->db_blkid) <
+               std::tuple(b->db_objset->os_id, b->db_object, b->db_level, b->db_blkid);
+    });
+    if (blocks.empty())
+        return "chain " + std::to_string(chains.first) + " (empty then)";
+    const std::string others = std::to_string(blocks.size() - 1);
+    return "the chain of " + block_name(*blocks[0]) + (blocks.size() > 1 ? " (and " + others + " more)" : "");
+}
+
+std::string mutex_name(const dbuf_hash_mutex_t &lock)
+{
+    return chains_name(lock.chains);
+}
+
+std::string rwlock_name(const dbuf_hash_rwlock_t &lock)
+{
+    return chains_name(lock.chains);
+}
+
 std::string zap_name(const zap_t &zap)
 {
-    return "ZAP " + std::to_string(zap.zap_object);
+    return "ZAP " + std::to_string(zap.zap_object) + zap.zap_objset->os_names.in_brackets(zap.zap_object);
 }
 
 std::string leaf_name(const zap_leaf_t &leaf)
 {
-    return "ZAP " + std::to_string(leaf.l_dbuf->db_object) + ", leaf " + std::to_string(leaf.l_blkid);
+    const dmu_buf_impl_t &db = *leaf.l_dbuf;
+    return "ZAP " + std::to_string(db.db_object) + db.db_objset->os_names.in_brackets(db.db_object) + ", leaf " +
+           std::to_string(leaf.l_blkid);
 }
 
 std::string file_name(const znode_t &znode)
 {
-    return (znode.z_is_dir ? "directory " : "file ") + std::to_string(znode.z_id);
+    if (znode.z_is_dir)
+        return znode.z_zfsvfs.z_os.os_names.directory(znode.z_id);
+    return "file " + std::to_string(znode.z_id);
 }
 
 #define MODEL_LOCK_OF(owner, field, name)                                                                              \
@@ -75,6 +122,8 @@ constexpr struct {
     MODEL_LOCK_OF(dnode_t, dn_mtx, dnode_name),
     MODEL_LOCK_OF(dnode_t, dn_dbufs_mtx, dnode_name),
     MODEL_LOCK_OF(dmu_buf_impl_t, db_mtx, block_name),
+    {"hash_mutexes", [](const void *lock) { return mutex_name(owner_of<dbuf_hash_mutex_t, 0>(lock)); }},
+    {"hash_rwlocks", [](const void *lock) { return rwlock_name(owner_of<dbuf_hash_rwlock_t, 0>(lock)); }},
     MODEL_LOCK_OF(zap_t, zap_rwlock, zap_name),
     MODEL_LOCK_OF(zap_t, zap_num_entries_mtx, zap_name),
     MODEL_LOCK_OF(zap_leaf_t, l_rwlock, leaf_name),

@@ -15,6 +15,7 @@
 
 #include "model/dnode.h"
 #include "model/kstats.h"
+#include "model/object_names.h"
 #include "model/sa.h"
 
 namespace dmu {
@@ -80,6 +81,8 @@ struct objset_t {
     uint64_t os_obj_next = 0;                        // one cursor: the last number tried, or the next (era)
     uint64_t os_obj_next_chunk = 0;                  // cursor per CPU: where the next chunk begins
     std::vector<atomic_uint64_t> os_obj_next_percpu; // the next number that CPU tries; changed without the lock
+
+    object_names_t os_names; // for reports
 
     // For whoever wants to know how often one object is held: its number (0: of none), and the holds so far.
     uint64_t os_watched_object = 0;

@@ -116,6 +116,8 @@ Result<> zfs_create(znode_t &dzp, std::string_view name, bool is_dir, txg_how_t 
 
     znode_ref zp = zfs_mknode(zfsvfs, &dzp, is_dir, *tx);
     zfs_link_create(dl, *zp, ZNEW, *tx);
+    if (is_dir)
+        zfsvfs.z_os.os_names.named(zp->z_id, dzp.z_id, name);
     log_change(dzp, *tx, Fn::zfs_log_create);
     dmu_tx_commit(std::move(tx));
     dl.zfs_dirent_unlock();
@@ -153,6 +155,8 @@ Result<> zfs_remove(znode_t &dzp, std::string_view name, bool is_dir, txg_how_t 
     if (unlinked) {
         if (*unlinked)
             zfs_unlinked_add(*zp, *tx); // whoever uses it last takes it off again
+        if (is_dir)
+            zfsvfs.z_os.os_names.removed(zp->z_id);
         log_change(dzp, *tx, Fn::zfs_log_remove);
     }
     dmu_tx_commit(std::move(tx));
@@ -190,6 +194,15 @@ Result<rename_locks> lock_both(znode_t &sdzp, std::string_view from, znode_t &td
     if (error != 0)
         return SET_ERROR(error);
     return locks;
+}
+
+// A directory has another path; the one that had that path is gone (0: there was none).
+void rename_for_reports(object_names_t &names, const znode_t &zp, const znode_t &tdzp, std::string_view to,
+                        uint64_t replaced)
+{
+    if (replaced != 0)
+        names.removed(replaced);
+    names.named(zp.z_id, tdzp.z_id, to);
 }
 
 Result<> zfs_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::string_view to, txg_how_t how)
@@ -259,6 +272,8 @@ Result<> zfs_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::st
         sa_bulk_update(*szp, *tx);
         auto dropped = zfs_link_destroy(source, *szp, ZRENAMING, *tx);
         VERIFY(dropped.ok());
+        if (szp->z_is_dir)
+            rename_for_reports(zfsvfs.z_os.os_names, *szp, tdzp, to, tzp ? tzp->z_id : 0);
         log_change(sdzp, *tx, Fn::zfs_log_rename);
     }
     dmu_tx_commit(std::move(tx));
@@ -415,6 +430,7 @@ Result<znode_ref> zfs_open_dir(zfsvfs_t &zfsvfs, std::string_view path)
         if (!(*found)->z_is_dir)
             return SET_ERROR(ENOTDIR);
         zp = std::move(*found);
+        zfsvfs.z_os.os_names.named(zp->z_id, (*parent)->z_id, last); // unless it was made here, it has no name yet
     }
     znode_ref result = zp.again();
     // Somebody else may have put it there meanwhile: then this use of it ends here.

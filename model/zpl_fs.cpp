@@ -62,6 +62,7 @@ std::unique_ptr<zfsvfs_t> zfs_create_fs(objset_t &os)
     zfsvfs->z_unlinkedobj = create_link(os, DMU_OT_UNLINKED_SET, MASTER_NODE_OBJ, ZFS_UNLINKED_SET, *tx);
     znode_ref root = zfs_mknode(*zfsvfs, nullptr, true, *tx);
     zfsvfs->z_root = root->z_id;
+    os.os_names.root(zfsvfs->z_root);
     name_object(os, MASTER_NODE_OBJ, ZFS_ROOT_OBJ, zfsvfs->z_root, *tx);
     dmu_tx_commit(std::move(tx));
     zfsvfs->z_open_dirs.emplace("", std::move(root));
@@ -76,6 +77,7 @@ std::unique_ptr<zfsvfs_t> zfs_mount(objset_t &os)
     os.os_sa.sa_layout_attr_obj = named_object(os, os.os_sa.sa_master_obj, SA_LAYOUTS);
     zfsvfs->z_unlinkedobj = named_object(os, MASTER_NODE_OBJ, ZFS_UNLINKED_SET);
     zfsvfs->z_root = named_object(os, MASTER_NODE_OBJ, ZFS_ROOT_OBJ);
+    os.os_names.root(zfsvfs->z_root);
 
     // zfs_unlinked_drain: what was in use and nameless when the system went down goes now, with its one user.
     std::vector<uint64_t> orphans;

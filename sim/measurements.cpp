@@ -54,6 +54,10 @@ void Simulator::count_wait(LockBase &lock, const CallNode &waiter, uint64_t wait
     const size_t row = size_t{lock.lock_class} * (statistics_.functions + 1);
     statistics_.waiter_ps[row + (waiter.parent == nullptr ? statistics_.functions : waiter.function)] += wait_ps;
     LockInstance &instance = instance_of(lock);
+    if (instance.label.empty()) [[unlikely]] {
+        const LockClassInfo &info = tables_.lock_classes[lock.lock_class];
+        instance.label = info.describe != nullptr ? info.describe(&lock) : std::to_string(waits.labels++);
+    }
     ++instance.contended;
     instance.wait_ps += wait_ps;
 }
@@ -61,11 +65,7 @@ void Simulator::count_wait(LockBase &lock, const CallNode &waiter, uint64_t wait
 LockInstance &Simulator::instance_of(LockBase &lock)
 {
     if (lock.instance == 0) [[unlikely]] {
-        const LockClassInfo &info = tables_.lock_classes[lock.lock_class];
-        LockInstance &made = statistics_.instances.emplace_back();
-        made.lock_class = lock.lock_class;
-        made.label = info.describe != nullptr ? info.describe(&lock)
-                                              : std::to_string(statistics_.waits[lock.lock_class].labels++);
+        statistics_.instances.emplace_back().lock_class = lock.lock_class;
         lock.instance = static_cast<uint32_t>(statistics_.instances.size());
     }
     return statistics_.instances[lock.instance - 1];

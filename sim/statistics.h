@@ -46,7 +46,7 @@ struct Blame {
 
 struct LockInstance {
     uint16_t lock_class = 0;
-    std::string label; // from LockClassInfo::describe when first waited for; else a number
+    std::string label; // from LockClassInfo::describe when the first wait for it is over; else a number
     uint64_t contended = 0;
     uint64_t wait_ps = 0;
     std::vector<Blame> blame; // adds up to wait_ps

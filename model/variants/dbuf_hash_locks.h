@@ -12,6 +12,8 @@
 
 namespace dmu {
 
+struct dbuf_hash_table_t;
+
 class dbuf_hash_locks_t {
 public:
     virtual ~dbuf_hash_locks_t() = default;
@@ -19,6 +21,45 @@ public:
     // Of the chain with that index. A look-up enters as reader, whoever changes the chain as writer.
     virtual void enter(uint64_t index, krw_t mode) = 0;
     virtual void exit(uint64_t index) = 0;
+
+    // Whose chains they are.
+    virtual void serve(const dbuf_hash_table_t &table) = 0;
+};
+
+// The chains under one lock: first, first + step and so on. For its name in reports.
+struct dbuf_hash_chains_t {
+    const dbuf_hash_table_t *table = nullptr;
+    uint64_t first = 0;
+    uint64_t step = 0;
+};
+
+struct dbuf_hash_mutex_t {
+    kmutex_t lock{"hash_mutexes"};
+    dbuf_hash_chains_t chains;
+};
+struct dbuf_hash_rwlock_t {
+    krwlock_t lock{"hash_rwlocks"};
+    dbuf_hash_chains_t chains;
+};
+
+// As many as that, a power of two; a chain's lock is the one with the last bits of its index.
+template <class Lock>
+class dbuf_hash_lock_array_t {
+public:
+    explicit dbuf_hash_lock_array_t(uint32_t count) : mask_(count - 1), locks_(new Lock[count])
+    {
+        VERIFY((count & mask_) == 0);
+    }
+    auto &of(uint64_t index) { return locks_[index & mask_].lock; }
+    void serve(const dbuf_hash_table_t &table)
+    {
+        for (uint64_t i = 0; i <= mask_; ++i)
+            locks_[i].chains = {&table, i, mask_ + 1};
+    }
+
+private:
+    uint64_t mask_;
+    std::unique_ptr<Lock[]> locks_;
 };
 
 // One chain's lock, until the end of the scope.

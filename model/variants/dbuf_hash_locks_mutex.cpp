@@ -9,19 +9,13 @@ namespace {
 
 class mutexes_t final : public dbuf_hash_locks_t {
 public:
-    explicit mutexes_t(uint32_t count) : mask_(count - 1), hash_mutexes_(new lock_t[count])
-    {
-        VERIFY((count & mask_) == 0);
-    }
-    void enter(uint64_t index, krw_t) override { hash_mutexes_[index & mask_].lock.enter(); }
-    void exit(uint64_t index) override { hash_mutexes_[index & mask_].lock.exit(); }
+    explicit mutexes_t(uint32_t count) : hash_mutexes_(count) {}
+    void enter(uint64_t index, krw_t) override { hash_mutexes_.of(index).enter(); }
+    void exit(uint64_t index) override { hash_mutexes_.of(index).exit(); }
+    void serve(const dbuf_hash_table_t &table) override { hash_mutexes_.serve(table); }
 
 private:
-    uint64_t mask_;
-    struct lock_t {
-        kmutex_t lock{"hash_mutexes"};
-    };
-    std::unique_ptr<lock_t[]> hash_mutexes_;
+    dbuf_hash_lock_array_t<dbuf_hash_mutex_t> hash_mutexes_;
 };
 
 } // namespace

@@ -11,19 +11,13 @@ namespace {
 
 class rwlocks_t final : public dbuf_hash_locks_t {
 public:
-    explicit rwlocks_t(uint32_t count) : mask_(count - 1), hash_rwlocks_(new lock_t[count])
-    {
-        VERIFY((count & mask_) == 0);
-    }
-    void enter(uint64_t index, krw_t mode) override { rw_enter_manual(hash_rwlocks_[index & mask_].lock, mode); }
-    void exit(uint64_t index) override { rw_exit(hash_rwlocks_[index & mask_].lock); }
+    explicit rwlocks_t(uint32_t count) : hash_rwlocks_(count) {}
+    void enter(uint64_t index, krw_t mode) override { rw_enter_manual(hash_rwlocks_.of(index), mode); }
+    void exit(uint64_t index) override { rw_exit(hash_rwlocks_.of(index)); }
+    void serve(const dbuf_hash_table_t &table) override { hash_rwlocks_.serve(table); }
 
 private:
-    uint64_t mask_;
-    struct lock_t {
-        krwlock_t lock{"hash_rwlocks"};
-    };
-    std::unique_ptr<lock_t[]> hash_rwlocks_;
+    dbuf_hash_lock_array_t<dbuf_hash_rwlock_t> hash_rwlocks_;
 };
 
 } // namespace
