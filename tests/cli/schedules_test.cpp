@@ -72,6 +72,18 @@ TEST_CASE("a planted fault is found, repeats by its number alone, and shrinks to
     find_and_shrink("overlapping-slots", {"--set", "params.files=1", "--set", "params.rounds=2"}, "20");
 }
 
+TEST_CASE("a scenario shrinks to the same bytes however many simulations run at a time")
+{
+    const auto shrunk = [](const char *workers) {
+        return dmusim({"run", "planted-faults", "--set", "code.fault=missing-hold", "--set", "params.files=1", "--set",
+                       "params.rounds=2", "--schedules", "5", "--shrink", "--json", "-j", workers})
+            .out;
+    };
+    const std::string one = shrunk("1");
+    CHECK(one.find("shrunk") != std::string::npos);
+    CHECK(one == shrunk("3"));
+}
+
 TEST_SUITE("long")
 {
     TEST_CASE("each planted fault is found within a thousand schedules, repeats by its number alone, and shrinks")
