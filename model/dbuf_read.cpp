@@ -195,7 +195,7 @@ Result<dbuf_hold_t> dmu_bonus_hold(objset_t &os, uint64_t object)
     auto guard = rw_enter(dn.dn_struct_rwlock, RW_READER);
     if (dn.dn_bonus == nullptr) {
         guard.exit();
-        auto writer = rw_enter(dn.dn_struct_rwlock, RW_WRITER);
+        guard = rw_enter(dn.dn_struct_rwlock, RW_WRITER); // until it is held: an eviction may come along
         if (dn.dn_bonus == nullptr)
             dn.dn_bonus = dbuf_create(dn, 0, DMU_BONUS_BLKID, dn.dn_dbuf, nullptr);
     }

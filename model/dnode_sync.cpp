@@ -298,6 +298,7 @@ void dnode_evict_bonus(dnode_t &dn)
     auto writer = rw_enter(dn.dn_struct_rwlock, RW_WRITER);
     if (dn.dn_bonus == nullptr)
         return;
+    settle(); // holds are given back without the lock
     if (dn.dn_bonus->db_holds.peek() == 0) {
         dn.dn_bonus->db_mtx.enter();
         dbuf_destroy(*std::exchange(dn.dn_bonus, nullptr));

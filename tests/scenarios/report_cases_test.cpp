@@ -170,6 +170,36 @@ TEST_CASE("holds consult the meta-dnode's prefetcher, or never")
                   "zf_lock") == nullptr);
 }
 
+TEST_CASE("eviction beside threads that read, write, make and remove files leaves what they use alone")
+{
+    const char *text = R"({ "name": "evict-beside", "machine": { "profile": "xeon-2016", "cpus": 8 },
+      "pool": { "txg_timeout": "2ms", "disk": { "latency": "20us" }, "dbuf_cache_max_bytes": "64K", "arc_max": "64M" },
+      "dataset": { "recordsize": 512, "indirect_shift": 12 },
+      "setup": [ { "op": "mkdir", "dir": "d" }, { "repeat": 6, "steps": [
+        { "op": "create", "dir": "d", "name": "f{i}" }, { "op": "write", "dir": "d", "name": "f{i}", "size": "256K" } ] } ],
+      "workload": [
+        { "name": "user", "threads": 6, "steps": [ { "repeat": 200, "steps": [ { "choose": [
+          { "weight": 2, "steps": [ { "op": "read", "dir": "d", "name": "f{rand:0..5}", "offset": "{rand:0..31} * 8K", "size": "32K" } ] },
+          { "weight": 2, "steps": [ { "op": "write", "dir": "d", "name": "f{rand:0..5}", "offset": "{rand:0..31} * 8K", "size": "16K" } ] },
+          { "weight": 1, "steps": [ { "op": "truncate", "dir": "d", "name": "f{rand:0..5}", "size": "{rand:0..64} * 4K" } ] },
+          { "weight": 1, "steps": [ { "op": "stat", "dir": "d", "name": "f{rand:0..5}" } ] },
+          { "weight": 1, "steps": [ { "op": "create", "dir": "d", "name": "g{thread}.{i}" } ] },
+          { "weight": 1, "steps": [ { "op": "readdir", "dir": "d" } ] },
+          { "weight": 1, "steps": [ { "op": "unlink", "dir": "d", "name": "g{thread}.{rand:0..60}" } ] },
+          { "weight": 1, "steps": [ { "op": "alloc" } ] },
+          { "weight": 1, "steps": [ { "op": "free", "which": "random", "count": 1 } ] } ] } ] } ] },
+        { "name": "evicter", "threads": 2, "steps": [ { "repeat": 800, "steps": [ { "op": "evict" }, { "think": "20us" } ] } ] } ] })";
+    for (const char *era : {"illumos-2016", "zol-2016-08", "zol-2017", "zol-2019"})
+        for (const char *seed : {"1", "2", "4"}) {
+            CAPTURE(std::string(era));
+            CAPTURE(std::string(seed));
+            const RunResult result = run_text(
+                text, {std::string("code.era=") + era, std::string("seed=") + seed, std::string("schedule=") + seed});
+            CHECK(result.ending == "");
+            CHECK(result.end == End::completed);
+        }
+}
+
 TEST_CASE("each planted fault is found by some schedule, which repeats it, and no schedule ends badly without one")
 {
     const auto under = [](const std::string &fault, uint64_t schedule) {
