@@ -46,7 +46,11 @@ void count_look(dmu_state_t &dmu, const arc_buf_t &buf, bool hit)
     arc_stats_t &stats = dmu.arc.stats;
     const bool data = buf.b_type == arc_buf_contents_t::data;
     count(dmu, hit ? stats.hits : stats.misses);
-    if (hit)
+    if (buf.b_prefetch && hit)
+        count(dmu, data ? stats.prefetch_data_hits : stats.prefetch_metadata_hits);
+    else if (buf.b_prefetch)
+        count(dmu, data ? stats.prefetch_data_misses : stats.prefetch_metadata_misses);
+    else if (hit)
         count(dmu, data ? stats.demand_data_hits : stats.demand_metadata_hits);
     else
         count(dmu, data ? stats.demand_data_misses : stats.demand_metadata_misses);
@@ -68,6 +72,16 @@ void arc_adapt(arc_t &arc, uint64_t bytes, arc_state_t state)
         arc.arc_p = std::max(p_min, arc.arc_p - std::min(arc.arc_p, bytes * times(mfu_ghost, mru_ghost)));
 }
 
+// Until 2017 the thread that evicts also looks once a second, however much room there is.
+constexpr int64_t arc_reclaim_interval_ns = 1'000'000'000;
+
+bool metadata_are_due(const dmu_state_t &dmu)
+{
+    const arc_t &arc = dmu.arc;
+    return !dmu.era.slots_by_handle && arc.meta_used() > arc.arc_meta_limit &&
+           (gethrtime() - arc.adjusted_at).ns() >= arc_reclaim_interval_ns;
+}
+
 // Room for the data of a block: who finds the ARC far above its target lets the evicting thread go first.
 void arc_get_data(dmu_state_t &dmu, uint64_t bytes, arc_state_t state)
 {
@@ -77,7 +91,8 @@ void arc_get_data(dmu_state_t &dmu, uint64_t bytes, arc_state_t state)
     for (const uint64_t part : {arc_header_bytes / 2, arc_header_bytes / 2, bytes}) // header, buffer, what it holds
         arc_space_consume(dmu, part);
     arc_adapt(arc, bytes, state);
-    if (arc.size() + bytes <= arc.arc_c) [[likely]]
+    arc.arc_meta_max = std::max(arc.arc_meta_max, arc.meta_used());
+    if (arc.size() + bytes <= arc.arc_c && !metadata_are_due(dmu)) [[likely]]
         return;
     if (costs_no_time()) {
         arc_adjust(dmu);
@@ -127,17 +142,30 @@ void arc_change_state(dmu_state_t &dmu, arc_buf_t &buf, arc_state_t state)
     arcs_size(dmu.arc, buf) += buf.b_size;
 }
 
-// Where an access of each state leads. REQUIRES: the hash lock is held unless nobody can find the buffer; on no list.
-void arc_access(dmu_state_t &dmu, arc_buf_t &buf)
+// Where an access of each state leads; held: it is for somebody who has the buffer, not for one who only wants it
+// there. REQUIRES: the hash lock is held unless nobody can find the buffer; on no list, unless it was read ahead and is
+// still not held.
+void arc_access(dmu_state_t &dmu, arc_buf_t &buf, bool held = true)
 {
     const hrtime_t now = gethrtime();
     arc_stats_t &stats = dmu.arc.stats;
+    const bool was_prefetch = buf.b_prefetch;
+    if (held && buf.b_state != arc_state_t::anon)
+        buf.b_prefetch = false;
     switch (buf.b_state) {
     case arc_state_t::anon:
         buf.b_arc_access = now;
         arc_change_state(dmu, buf, arc_state_t::mru);
         return;
     case arc_state_t::mru:
+        if (was_prefetch) {
+            buf.b_arc_access = now;
+            if (held) {
+                ++buf.b_mru_hits;
+                count(dmu, stats.mru_hits);
+            }
+            return;
+        }
         if ((now - buf.b_arc_access).ns() >= ARC_MINTIME_NS) {
             buf.b_arc_access = now;
             arc_change_state(dmu, buf, arc_state_t::mfu);
@@ -152,13 +180,13 @@ void arc_access(dmu_state_t &dmu, arc_buf_t &buf)
         return;
     case arc_state_t::mru_ghost:
         buf.b_arc_access = now;
-        arc_change_state(dmu, buf, arc_state_t::mfu);
+        arc_change_state(dmu, buf, was_prefetch ? arc_state_t::mru : arc_state_t::mfu);
         ++buf.b_mru_ghost_hits;
         count(dmu, stats.mru_ghost_hits);
         return;
     case arc_state_t::mfu_ghost:
         buf.b_arc_access = now;
-        arc_change_state(dmu, buf, arc_state_t::mfu);
+        arc_change_state(dmu, buf, was_prefetch ? arc_state_t::mru : arc_state_t::mfu);
         ++buf.b_mfu_ghost_hits;
         count(dmu, stats.mfu_ghost_hits);
         return;
@@ -225,8 +253,20 @@ const char *arc_state_name(arc_state_t state)
     return names[static_cast<size_t>(state)];
 }
 
+namespace {
+
+uint64_t meta_limit_of(const pool_config &config)
+{
+    if (config.arc_meta_limit != 0)
+        return config.arc_meta_limit;
+    return std::max(arc_meta_min, config.arc_max * zfs_arc_meta_limit_percent / 100);
+}
+
+} // namespace
+
 arc_t::arc_t(const model_config &config, uint32_t buf_locks)
-    : arc_c(config.pool.arc_max), arc_c_max(config.pool.arc_max), arc_p(config.pool.arc_max / 2)
+    : arc_c(config.pool.arc_max), arc_c_max(config.pool.arc_max), arc_p(config.pool.arc_max / 2),
+      arc_meta_limit(meta_limit_of(config.pool))
 {
     for (uint32_t i = 0; i < buf_locks; ++i)
         hash_locks.emplace_back();
@@ -249,6 +289,14 @@ uint64_t arc_t::size() const
 {
     return size_of_state(*this, arc_state_t::anon) + size_of_state(*this, arc_state_t::mru) +
            size_of_state(*this, arc_state_t::mfu);
+}
+
+uint64_t arc_t::meta_used() const
+{
+    uint64_t used = 0;
+    for (const arc_state_t state : {arc_state_t::anon, arc_state_t::mru, arc_state_t::mfu})
+        used += arcs_size[index_of(state)][index_of(arc_buf_contents_t::metadata)];
+    return used;
 }
 
 bool arc_t::is_overflowing() const
@@ -304,6 +352,123 @@ arc_buf_t *arc_buf_copy(dmu_state_t &dmu, const arc_buf_t &original)
     return copy;
 }
 
+namespace {
+
+// A header for a block that is about to be read. REQUIRES: the hash lock is held.
+arc_buf_t *new_header(dmu_state_t &dmu, const blkptr_t &bp)
+{
+    auto *buf = new arc_buf_t;
+    buf->b_dva = bp.blk_dva;
+    buf->b_birth = bp.blk_birth;
+    buf->b_size = bp.blk_lsize;
+    buf->b_type = contents_of(bp);
+    arcs_size(dmu.arc, *buf) += buf->b_size;
+    hash_insert(dmu, *buf);
+    return buf;
+}
+
+// A block that was freed after its pointer had been read, and whose place is another's by now: what is read has no part
+// in any file any more. REQUIRES: the hash lock is held.
+bool is_gone(const dmu_state_t &dmu, const blkptr_t &bp, const arc_buf_t *buf)
+{
+    return (buf != nullptr && buf->b_birth != bp.blk_birth) || !dmu.store.contains(bp.blk_dva);
+}
+
+// What has been read is there. found: the state of its header before. REQUIRES: the hash lock is held; the header was
+// not given away.
+void arc_read_finish(dmu_state_t &dmu, arc_buf_t &buf, block_ref contents, arc_state_t found)
+{
+    buf.b_io_in_progress = false;
+    const bool freed = buf.b_dva == 0;
+    buf.b_data = freed ? contents.copy() : std::move(contents);
+    if (freed)
+        arc_change_state(dmu, buf, arc_state_t::anon);
+    else if (found == arc_state_t::anon)
+        arc_access(dmu, buf, !buf.b_prefetch);
+}
+
+// Those who want to go on with a block that has been read, each with the pointer it asked for.
+using arc_told_t = std::vector<std::pair<arc_prefetch_t, blkptr_t>>;
+
+// REQUIRES: the hash lock is held. contents: null if the block was freed meanwhile; they are given a hole then.
+arc_told_t take_readers(arc_t &arc, uint64_t dva, const block *contents)
+{
+    arc_told_t told;
+    auto waiting = arc.readers.extract(dva);
+    if (waiting.empty())
+        return told;
+    for (arc_prefetch_t &one : waiting.mapped()) {
+        const blkptr_t child = contents == nullptr ? blkptr_t{} : contents->blkptrs()[one.child];
+        told.emplace_back(std::move(one), child);
+    }
+    return told;
+}
+
+void tell(const arc_told_t &told)
+{
+    for (const auto &[prefetch, child] : told)
+        prefetch.done(child, true);
+}
+
+// A read that nobody began to wait for is done: in the disk's interrupt.
+void arc_read_done(dmu_state_t &dmu, uint64_t dva, arc_buf_t *buf, block_ref contents, arc_state_t found)
+{
+    Probe probe{Fn::arc_read_done};
+    arc_told_t told;
+    {
+        auto held = mutex_enter(dmu.arc.hash_lock(dva));
+        const bool freed = buf->b_dva == 0;
+        told = take_readers(dmu.arc, dva, freed ? nullptr : contents.get());
+        if (freed) {
+            kmem_free(buf->b_size);
+            arc_hdr_drop(dmu, buf);
+        } else {
+            arc_read_finish(dmu, *buf, std::move(contents), found);
+            if (!buf->b_waited_for)
+                make_evictable(dmu, *buf);
+        }
+        cv_broadcast(dmu.arc.read_cv(dva));
+    }
+    tell(told);
+}
+
+// The block is in memory. passing_through: it is held for a moment, to go on with what it points at. REQUIRES: the hash
+// lock is held.
+void arc_prefetch_hit(dmu_state_t &dmu, arc_buf_t &buf, bool passing_through)
+{
+    const bool evictable = list_link_active(buf.b_arc_node);
+    if (evictable && !passing_through) {
+        buf.b_prefetch = true;
+        arc_access(dmu, buf, false);
+    } else {
+        make_unevictable(dmu, buf);
+        arc_access(dmu, buf);
+        if (evictable)
+            make_evictable(dmu, buf);
+    }
+    count_look(dmu, buf, true);
+}
+
+// Waits until whoever has the block read is done. REQUIRES: the hash lock is held, and is afterwards.
+void wait_for_read(spa_t &spa, arc_buf_t &buf)
+{
+    dmu_state_t &dmu = *spa.spa_dmu;
+    const uint64_t dva = buf.b_dva;
+    kmutex_t &hash_lock = dmu.arc.hash_lock(dva);
+    count(dmu, dmu.arc.stats.async_upgrade_sync);
+    buf.b_predictive = false;
+    buf.b_waited_for = true;
+    spa.spa_dsl_pool->dp_vdev.zio_change_priority(dva);
+    while (true) {
+        const arc_buf_t *now = dmu.arc.slot(dva);
+        if (now == nullptr || !now->b_io_in_progress)
+            return;
+        cv_wait(dmu.arc.read_cv(dva), hash_lock, WaitKind::disk);
+    }
+}
+
+} // namespace
+
 arc_buf_t *arc_read(spa_t &spa, const blkptr_t &bp, block_kind kind)
 {
     Probe probe{Fn::arc_read};
@@ -315,29 +480,30 @@ arc_buf_t *arc_read(spa_t &spa, const blkptr_t &bp, block_kind kind)
     {
         auto held = mutex_enter(arc.hash_lock(bp.blk_dva));
         buf = arc.slot(bp.blk_dva);
-        // A block that was freed after its pointer had been read, and whose place is another's by now: what is read has
-        // no part in any file any more.
-        if ((buf != nullptr && buf->b_birth != bp.blk_birth) || !dmu.store.contains(bp.blk_dva)) {
+        const bool waited = buf != nullptr && buf->b_io_in_progress && buf->b_birth == bp.blk_birth;
+        if (waited) {
+            wait_for_read(spa, *buf);
+            buf = arc.slot(bp.blk_dva);
+        }
+        if (is_gone(dmu, bp, buf)) {
             held.exit();
             return arc_buf_alloc(dmu, bp.blk_level > 0 ? block_kind::indirect : kind, contents_of(bp), bp.blk_lsize);
         }
         if (buf != nullptr) {
             VERIFY(buf->b_user == nullptr);
-            VERIFY(!buf->b_io_in_progress); // the dbuf that asked first is still there
+            VERIFY(!buf->b_io_in_progress);
             found = buf->b_state;
             make_unevictable(dmu, *buf);
         } else {
-            buf = new arc_buf_t;
-            buf->b_dva = bp.blk_dva;
-            buf->b_birth = bp.blk_birth;
-            buf->b_size = bp.blk_lsize;
-            buf->b_type = contents_of(bp);
-            arcs_size(arc, *buf) += buf->b_size;
-            hash_insert(dmu, *buf);
+            buf = new_header(dmu, bp);
         }
         const bool hit = buf->b_data.get() != nullptr;
+        if (hit && std::exchange(buf->b_waited_for, false))
+            return buf; // as one of those whom the read was for
         if (hit && dmu.config.code.dbuf_cache)
             zero_hits(*buf);
+        if (hit && std::exchange(buf->b_predictive, false))
+            count(dmu, arc.stats.demand_hit_predictive_prefetch);
         buf->b_io_in_progress = !hit;
         if (hit || GHOST_STATE(found)) {
             count_calls(Fn::arc_access, 1);
@@ -352,15 +518,71 @@ arc_buf_t *arc_read(spa_t &spa, const blkptr_t &bp, block_kind kind)
     arc_get_data(dmu, bp.blk_lsize, found);
     spa.spa_dsl_pool->dp_vdev.zio_read(bp.blk_lsize);
 
-    auto held = mutex_enter(arc.hash_lock(bp.blk_dva));
-    buf->b_io_in_progress = false;
-    const bool freed = buf->b_dva == 0;
-    buf->b_data = freed ? contents.copy() : std::move(contents);
-    if (freed)
-        arc_change_state(dmu, *buf, arc_state_t::anon);
-    else if (found == arc_state_t::anon)
-        arc_access(dmu, *buf);
+    arc_told_t told;
+    {
+        auto held = mutex_enter(arc.hash_lock(bp.blk_dva));
+        told = take_readers(arc, bp.blk_dva, buf->b_dva == 0 ? nullptr : contents.get());
+        arc_read_finish(dmu, *buf, std::move(contents), found);
+    }
+    tell(told);
     return buf;
+}
+
+void arc_prefetch(spa_t &spa, const blkptr_t &bp, arc_prefetch_t prefetch)
+{
+    Probe probe{Fn::arc_read};
+    VERIFY(!BP_IS_HOLE(bp));
+    dmu_state_t &dmu = *spa.spa_dmu;
+    arc_t &arc = dmu.arc;
+    const uint64_t dva = bp.blk_dva;
+    const bool urgent = !prefetch.predictive;
+    const bool passing_through = prefetch.done != nullptr;
+    arc_state_t found = arc_state_t::anon;
+    arc_buf_t *buf = nullptr;
+    {
+        auto held = mutex_enter(arc.hash_lock(dva));
+        buf = arc.slot(dva);
+        if (is_gone(dmu, bp, buf)) {
+            held.exit();
+            if (passing_through)
+                prefetch.done(blkptr_t{}, true);
+            return;
+        }
+        if (buf != nullptr && buf->b_io_in_progress) {
+            if (passing_through)
+                arc.readers[dva].push_back(std::move(prefetch));
+            return;
+        }
+        if (buf != nullptr && buf->b_data.get() != nullptr) {
+            arc_prefetch_hit(dmu, *buf, passing_through);
+            const blkptr_t child = passing_through ? buf->b_data->blkptrs()[prefetch.child] : blkptr_t{};
+            held.exit();
+            if (passing_through)
+                prefetch.done(child, false);
+            return;
+        }
+        if (buf != nullptr) {
+            found = buf->b_state;
+            make_unevictable(dmu, *buf);
+            count_calls(Fn::arc_access, 1);
+            arc_access(dmu, *buf, false);
+        } else {
+            buf = new_header(dmu, bp);
+        }
+        buf->b_prefetch = !passing_through;
+        buf->b_predictive = !passing_through && prefetch.predictive;
+        buf->b_io_in_progress = true;
+        count_look(dmu, *buf, false);
+        if (passing_through)
+            arc.readers[dva].push_back(std::move(prefetch));
+    }
+    block_ref contents = dmu.store.read(dva);
+    arc_get_data(dmu, bp.blk_lsize, found);
+    Probe create_probe{Fn::zio_create};
+    spa.spa_dsl_pool->dp_vdev.zio_read_nowait(dva, bp.blk_lsize, urgent,
+                                              [&dmu, dva, buf, found, contents = std::move(contents)]() mutable {
+                                                  arc_read_done(dmu, dva, buf, std::move(contents), found);
+                                              });
 }
 
 void arc_release(dmu_state_t &dmu, arc_buf_t &buf)

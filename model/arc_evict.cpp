@@ -2,8 +2,10 @@
 //
 // One thread evicts (arc_adjust). It goes through the pieces of a state's list by turns, takes the oldest headers whose
 // hash lock it gets at once, and leaves their ghosts behind. Until 2016 a dbuf stays with its buffer, so the dbuf goes
-// first. Followed: OpenZFS 64b6c47d90, arc.c (arc_evict_state, arc_evict_hdr, arc_adjust); 81285582b9 for buffers that
-// dbufs show. Left out: the order in which data and metadata take turns (arc_adjust_type): data go first.
+// first. Metadata above their limit go before anything else, in one of two ways (zfs_arc_meta_strategy); otherwise the
+// type whose oldest buffer is older goes first. Followed: OpenZFS 64b6c47d90, arc.c (arc_evict_state, arc_evict_hdr,
+// arc_adjust, arc_adjust_meta, arc_adjust_type); 81285582b9 for buffers that dbufs show. Left out: indirect blocks that
+// nobody read ahead are evicted in their first second too.
 #include "model/arc.h"
 
 #include <algorithm>
@@ -43,8 +45,27 @@ void arc_evict_hdr(dmu_state_t &dmu, arc_buf_t *buf)
     list.esize += buf->b_size;
 }
 
+// Read ahead so lately that somebody may be about to look. Not asked when everything is to go.
+bool is_too_young(const arc_buf_t &buf)
+{
+    return buf.b_prefetch && !GHOST_STATE(buf.b_state) && (gethrtime() - buf.b_arc_access).ns() < arc_min_prefetch_ns;
+}
+
+// The oldest that may be evicted. REQUIRES: mls_lock is held.
+template <class Piece>
+arc_buf_t *oldest_evictable(arc_t &arc, Piece &piece, bool all)
+{
+    arc_buf_t *buf = piece.mls_list.tail();
+    for (uint32_t i = 0; buf != nullptr && !all && is_too_young(*buf); ++i, buf = piece.mls_list.prev(buf)) {
+        ++arc.stats.evict_skip;
+        if (i == arc_evict_batch_limit)
+            return nullptr; // the whole piece may have been read ahead just now
+    }
+    return buf;
+}
+
 // The oldest headers of one piece of a list; the bytes freed.
-uint64_t arc_evict_sublist(dmu_state_t &dmu, arc_t::arc_list_t &list, uint32_t index, uint64_t bytes)
+uint64_t arc_evict_sublist(dmu_state_t &dmu, arc_t::arc_list_t &list, uint32_t index, uint64_t bytes, bool all)
 {
     arc_t &arc = dmu.arc;
     auto &piece = list.list.sublist(index);
@@ -54,7 +75,7 @@ uint64_t arc_evict_sublist(dmu_state_t &dmu, arc_t::arc_list_t &list, uint32_t i
         mutex_guard_t hash;
         {
             auto held = mutex_enter(piece.mls_lock);
-            buf = piece.mls_list.tail();
+            buf = oldest_evictable(arc, piece, all);
             if (buf == nullptr)
                 break;
             hash = mutex_tryenter(arc.hash_lock(buf->b_dva));
@@ -104,16 +125,99 @@ uint64_t state_size(const arc_t &arc, arc_state_t state)
     return sizes[0] + sizes[1];
 }
 
-// Data first, then metadata.
+using enum arc_buf_contents_t;
+
+// Bytes below 0: none.
+uint64_t arc_adjust_impl(dmu_state_t &dmu, arc_state_t state, arc_buf_contents_t type, int64_t bytes)
+{
+    return bytes <= 0 ? 0 : arc_evict_state(dmu, state, type, static_cast<uint64_t>(bytes));
+}
+
+// The type whose oldest buffer is the older one, in one piece of each list. Data where there is nothing.
+arc_buf_contents_t arc_adjust_type(dmu_state_t &dmu, arc_state_t state)
+{
+    auto &data = dmu.arc.list(state, arc_buf_contents_t::data).list;
+    auto &meta = dmu.arc.list(state, metadata).list;
+    auto &data_piece = data.sublist(data.next_index());
+    auto &meta_piece = meta.sublist(meta.next_index());
+    auto data_held = mutex_enter(data_piece.mls_lock);
+    auto meta_held = mutex_enter(meta_piece.mls_lock);
+    const arc_buf_t *oldest_data = data_piece.mls_list.tail();
+    const arc_buf_t *oldest_meta = meta_piece.mls_list.tail();
+    if (oldest_meta == nullptr)
+        return arc_buf_contents_t::data;
+    if (oldest_data == nullptr)
+        return metadata;
+    return oldest_data->b_arc_access < oldest_meta->b_arc_access ? arc_buf_contents_t::data : metadata;
+}
+
+// One type first, the other if that was not enough.
+uint64_t arc_adjust_types(dmu_state_t &dmu, arc_state_t state, int64_t bytes, arc_buf_contents_t first)
+{
+    const arc_buf_contents_t second = first == metadata ? arc_buf_contents_t::data : metadata;
+    const uint64_t evicted = arc_adjust_impl(dmu, state, first, bytes);
+    return evicted + arc_adjust_impl(dmu, state, second, bytes - static_cast<int64_t>(evicted));
+}
+
 uint64_t arc_adjust_state(dmu_state_t &dmu, arc_state_t state, int64_t bytes)
 {
-    if (bytes <= 0)
+    const bool meta_first = arc_adjust_type(dmu, state) == metadata && dmu.arc.meta_used() > arc_meta_min;
+    return arc_adjust_types(dmu, state, bytes, meta_first ? metadata : arc_buf_contents_t::data);
+}
+
+int64_t metadata_above_limit(const arc_t &arc)
+{
+    return static_cast<int64_t>(arc.meta_used()) - static_cast<int64_t>(arc.arc_meta_limit);
+}
+
+// By turns data, whose indirect blocks and dnodes can go only after them, and metadata, for as long as it helps.
+uint64_t arc_adjust_meta_balanced(dmu_state_t &dmu)
+{
+    arc_t &arc = dmu.arc;
+    uint64_t evicted = 0;
+    uint32_t in_vain = 0; // turns in a row
+    arc_buf_contents_t type = arc_buf_contents_t::data;
+    for (uint32_t restarts = 0; restarts <= zfs_arc_meta_adjust_restarts && in_vain < 2; ++restarts) {
+        uint64_t now = 0;
+        // What mru gave counts against what mfu has to give, though the metadata may not be fewer by it.
+        for (const auto &[first, second] : {std::pair{arc_state_t::mru, arc_state_t::mfu},
+                                            std::pair{arc_state_t::mru_ghost, arc_state_t::mfu_ghost}}) {
+            const int64_t above = metadata_above_limit(arc);
+            if (above <= 0)
+                continue;
+            const int64_t from_first = std::min(above, static_cast<int64_t>(arc.esize(first, type)));
+            now += arc_adjust_impl(dmu, first, type, from_first);
+            now += arc_adjust_impl(dmu, second, type, above - from_first);
+        }
+        evicted += now;
+        if (metadata_above_limit(arc) <= 0)
+            return evicted;
+        in_vain = now == 0 ? in_vain + 1 : 0;
+        type = type == metadata ? arc_buf_contents_t::data : metadata;
+    }
+    return evicted; // what is left is held
+}
+
+// Metadata alone, and of neither state so much that it falls below its share.
+uint64_t arc_adjust_meta_only(dmu_state_t &dmu)
+{
+    arc_t &arc = dmu.arc;
+    const auto size = [&](arc_state_t state) { return static_cast<int64_t>(state_size(arc, state)); };
+    const int64_t p = static_cast<int64_t>(arc.arc_p), c = static_cast<int64_t>(arc.arc_c);
+    const uint64_t evicted =
+        arc_adjust_impl(dmu, arc_state_t::mru, metadata,
+                        std::min(metadata_above_limit(arc), size(arc_state_t::anon) + size(arc_state_t::mru) - p));
+    return evicted + arc_adjust_impl(dmu, arc_state_t::mfu, metadata,
+                                     std::min(metadata_above_limit(arc), size(arc_state_t::mfu) - (c - p)));
+}
+
+uint64_t arc_adjust_meta(dmu_state_t &dmu)
+{
+    if (metadata_above_limit(dmu.arc) <= 0)
         return 0;
-    const uint64_t wanted = static_cast<uint64_t>(bytes);
-    uint64_t evicted = arc_evict_state(dmu, state, arc_buf_contents_t::data, wanted);
-    if (evicted < wanted)
-        evicted += arc_evict_state(dmu, state, arc_buf_contents_t::metadata, wanted - evicted);
-    return evicted;
+    Probe probe{Fn::arc_adjust_meta};
+    return dmu.variants.arc_meta_strategy == arc_meta_strategy_t::META_ONLY ? arc_adjust_meta_only(dmu)
+                                                                            : arc_adjust_meta_balanced(dmu);
 }
 
 void arc_adjust_thread(dmu_state_t &dmu)
@@ -148,7 +252,7 @@ uint64_t arc_evict_state(dmu_state_t &dmu, arc_state_t state, arc_buf_contents_t
         scanned = 0;
         uint32_t index = list.list.next_index();
         for (uint32_t i = 0; i < pieces && total < bytes; ++i, index = (index + 1) % pieces) {
-            const uint64_t evicted = arc_evict_sublist(dmu, list, index, bytes - total);
+            const uint64_t evicted = arc_evict_sublist(dmu, list, index, bytes - total, bytes == everything);
             scanned += evicted;
             total += evicted;
         }
@@ -161,17 +265,21 @@ uint64_t arc_adjust(dmu_state_t &dmu)
     Probe probe{Fn::arc_adjust};
     arc_t &arc = dmu.arc;
     const auto above_target = [&] { return static_cast<int64_t>(arc.size()) - static_cast<int64_t>(arc.arc_c); };
-    const uint64_t seen_once = state_size(arc, arc_state_t::anon) + state_size(arc, arc_state_t::mru);
+    arc.adjusted_at = gethrtime();
+    uint64_t evicted = arc_adjust_meta(dmu);
+    // Metadata count twice here, as in the real code.
+    const uint64_t seen_once = state_size(arc, arc_state_t::anon) + state_size(arc, arc_state_t::mru) + arc.meta_used();
     const int64_t above_p = static_cast<int64_t>(seen_once) - static_cast<int64_t>(arc.arc_p);
-    uint64_t evicted = arc_adjust_state(dmu, arc_state_t::mru, std::min(above_target(), above_p));
+    evicted += arc_adjust_state(dmu, arc_state_t::mru, std::min(above_target(), above_p));
     evicted += arc_adjust_state(dmu, arc_state_t::mfu, above_target());
 
     const auto ghosts_above = [&](arc_state_t state) {
         return static_cast<int64_t>(state_size(arc, state) + state_size(arc, arc_state_t::mru_ghost)) -
                static_cast<int64_t>(arc.arc_c);
     };
-    arc_adjust_state(dmu, arc_state_t::mru_ghost, ghosts_above(arc_state_t::mru));
-    arc_adjust_state(dmu, arc_state_t::mfu_ghost, ghosts_above(arc_state_t::mfu_ghost));
+    for (const auto &[ghosts, with] : {std::pair{arc_state_t::mru_ghost, arc_state_t::mru},
+                                       std::pair{arc_state_t::mfu_ghost, arc_state_t::mfu_ghost}})
+        arc_adjust_types(dmu, ghosts, ghosts_above(with), arc_buf_contents_t::data);
     return evicted;
 }
 

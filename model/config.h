@@ -35,6 +35,10 @@ struct code_config {
     std::string dirty_check = "under-lock";      // where dnode_setdirty looks whether the dnode is listed already
     std::string sync_dispatch = "every-sublist"; // which lists of dirty dnodes become tasks of sync
     std::string assign_order = "assign-first";   // object_update: before or after the structure lock is taken
+    std::string zfetch;                          // what guards the prefetcher's streams
+    std::string struct_lock = "rwlock";          // dn_struct_rwlock: one lock, or several of which a reader enters one
+    uint32_t struct_lock_fan_out = 17;           // how many (RRM_NUM_LOCKS)
+    std::string arc_meta_strategy;               // what goes when metadata are above their limit
     std::string fault = "none";                  // planted: sets one of the choices above to what is wrong
 };
 
@@ -52,6 +56,7 @@ struct pool_config {
     uint64_t delay_scale = 500'000;
     uint32_t sync_threads = 1;
     uint64_t arc_max = 16ull << 30; // zfs_arc_max; a transaction whose estimate is above it can never be assigned
+    uint64_t arc_meta_limit = 0;    // zfs_arc_meta_limit: of it, for metadata; 0: three quarters
     uint64_t memory = 0;            // sizes the dbuf hash table as since 2022; 0: as before
     uint64_t dbuf_cache_max_bytes = 100ull << 20;
     uint64_t dbuf_metadata_cache_max_bytes = 100ull << 20;

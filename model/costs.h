@@ -102,6 +102,9 @@ namespace dmu {
     X(dmu_buf_will_fill, "dmu_buf_will_fill", 2, assumed, 32, "by its length")                                         \
     X(dmu_bonus_hold, "dmu_bonus_hold", 2, assumed, 80, "by its length")                                               \
     X(dbuf_prefetch, "dbuf_prefetch", 3, assumed, 336, "by its length")                                                \
+    X(dbuf_issue_final_prefetch, "dbuf_issue_final_prefetch", 2, assumed, 64, "by its length")                         \
+    X(dbuf_prefetch_indirect_done, "dbuf_prefetch_indirect_done", 4, assumed, 112, "by its length")                    \
+    X(arc_read_done, "arc_read_done", 8, assumed, 128, "by its length")                                                \
     X(dmu_zfetch, "dmu_zfetch", 21, recorded, 128, "C: block 0")                                                       \
     X(dmu_zfetch_stream, "dmu_zfetch (a stream)", 112, recorded, 0, "E: 143 less 31 of a first block")                 \
     X(dmu_zfetch_stream_create, "dmu_zfetch_stream_create", 2, assumed, 0, "by its length")                            \
@@ -127,6 +130,7 @@ namespace dmu {
     X(arc_released_2019, "arc_released", 22, recorded, 48, "E")                                                        \
     X(arc_alloc_buf, "arc_alloc_buf", 3, assumed, 64, "as arc_buf_alloc; frame: S10")                                  \
     X(arc_adjust, "arc_adjust", 10, assumed, 0, "by its length")                                                       \
+    X(arc_adjust_meta, "arc_adjust_meta", 4, assumed, 0, "by its length")                                              \
     X(arc_evict_state, "arc_evict_state", 5, assumed, 224, "by its length")                                            \
     X(arc_evict_hdr, "arc_evict_hdr", 4, assumed, 0, "by its length")                                                  \
     X(dmu_read, "dmu_read", 31, recorded, 96, "E")                                                                     \
@@ -137,6 +141,7 @@ namespace dmu {
     X(zio_root, "zio_root", 21, recorded, 112, "E")                                                                    \
     X(zio_create, "zio_create", 264, recorded, 144, "E")                                                               \
     X(zio_wait, "zio_wait", 152, recorded, 96, "E")                                                                    \
+    X(zio_nowait, "zio_nowait", 3, assumed, 32, "by its length")                                                       \
     X(zio_done, "zio_done", 235, recorded, 112, "E: with zio_ready, 82, and zio_destroy, 20")                          \
     X(kmem_alloc, "kmem_alloc", 0, recorded, 0, "the machine's allocate_ns")                                           \
     X(spl_cache_refill, "spl_cache_refill", 2, assumed, 0, "by its length")                                            \
@@ -339,6 +344,9 @@ namespace dmu {
     X(zil_itx_create, "zil_itx_create", 3, assumed, 48, "by its length")                                               \
     X(zil_itx_assign, "zil_itx_assign", 4, assumed, 112, "by its length")                                              \
     X(rrm_enter_read, "rrm_enter_read", 2, assumed, 112, "by its length")                                              \
+    X(rrm_enter_write, "rrm_enter_write", 1, assumed, 112, "by its length")                                            \
+    X(rrw_enter_write, "rrw_enter_write", 1, assumed, 64, "by its length")                                             \
+    X(rrw_exit, "rrw_exit", 1, assumed, 64, "by its length")                                                           \
     X(rrm_exit, "rrm_exit", 2, assumed, 112, "by its length")                                                          \
     X(zfs_dirent_lock, "zfs_dirent_lock", 10, assumed, 112, "by its length")                                           \
     X(zfs_dirent_unlock, "zfs_dirent_unlock", 3, assumed, 112, "by its length")                                        \

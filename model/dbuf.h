@@ -168,10 +168,12 @@ uint64_t dbuf_whichblock(const dnode_t &dn, uint32_t level, uint64_t offset);
 // ---- contents ----
 
 Result<> dbuf_read(dmu_buf_impl_t &db, uint32_t flags);
-// Reads a block without anybody's hold, if it is on disk and not in memory yet. REQUIRES: dn_struct_rwlock is held.
-void dbuf_prefetch(dnode_t &dn, uint8_t level, uint64_t blkid);
-// The same when it is the prefetcher that asks: what is not in memory is not fetched here. REQUIRES: as above.
-void dbuf_prefetch_cached(dnode_t &dn, uint8_t level, uint64_t blkid);
+// Who asks for a block that nobody holds yet: a call that knows (dmu_prefetch), or the prefetcher, which guesses.
+enum class prefetch_t : uint8_t { asked_for, predictive };
+// Has a block read into the ARC, if it is on disk and not in memory yet, and the indirect blocks above it that are
+// missing before it; waits for nothing. A guess goes to the disk behind what is wanted. REQUIRES: dn_struct_rwlock is
+// held.
+void dbuf_prefetch(dnode_t &dn, uint8_t level, uint64_t blkid, prefetch_t why);
 void dmu_buf_will_dirty(dmu_buf_impl_t &db, dmu_tx_t &tx);
 void dmu_buf_will_fill(dmu_buf_impl_t &db, dmu_tx_t &tx);
 void dmu_buf_fill_done(dmu_buf_impl_t &db, dmu_tx_t &tx);

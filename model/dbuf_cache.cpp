@@ -37,9 +37,12 @@ dbuf_cached_state_t cache_for(dmu_state_t &dmu, dmu_buf_impl_t &db)
     return DB_DBUF_CACHE;
 }
 
-// The counters of a dbuf that enters (sign 1) or leaves (sign -1) a cache.
-void count_cached(dbuf_stats_t &stats, const dmu_buf_impl_t &db, dbuf_cached_state_t which, int64_t sign)
+// The counters of a dbuf that enters (sign 1) or leaves (sign -1) a cache, whose size has been changed.
+void count_cached(dmu_state_t &dmu, const dmu_buf_impl_t &db, dbuf_cached_state_t which, int64_t sign)
 {
+    dbuf_stats_t &stats = dmu.dbuf_stats;
+    auto &bytes = which == DB_DBUF_CACHE ? stats.cache_size_bytes : stats.metadata_cache_size_bytes;
+    bytes = dmu.dbuf_cache.caches[which].size.peek(); // what whoever asks for the kstat would be told
     if (which == DB_DBUF_METADATA_CACHE) {
         stats.metadata_cache_count.atomic_add(sign);
         return;
@@ -110,7 +113,7 @@ bool dbuf_evict_one(dmu_state_t &dmu)
         piece.mls_list.remove(db);
     }
     atomic_add_64(cache.size, -int64_t{db->db_size});
-    count_cached(dmu.dbuf_stats, *db, DB_DBUF_CACHE, -1);
+    count_cached(dmu, *db, DB_DBUF_CACHE, -1);
     db->db_caching_status = DB_NO_CACHE;
     dbuf_destroy(*db);
     dmu.dbuf_stats.cache_size_bytes_max.atomic_max(cache.size.peek());
@@ -127,7 +130,7 @@ void dbuf_cache_remove(dmu_state_t &dmu, dmu_buf_impl_t &db)
         cache.cache.remove(&db, db.db_hash);
     }
     atomic_add_64(cache.size, -int64_t{db.db_size});
-    count_cached(dmu.dbuf_stats, db, db.db_caching_status, -1);
+    count_cached(dmu, db, db.db_caching_status, -1);
     db.db_caching_status = DB_NO_CACHE;
 }
 
@@ -143,7 +146,7 @@ void dbuf_cache_insert(dmu_state_t &dmu, dmu_buf_impl_t &db, bool evicting)
         cache.cache.insert(&db, db.db_hash);
     }
     const uint64_t size = atomic_add_64_nv(cache.size, int64_t{db.db_size});
-    count_cached(dmu.dbuf_stats, db, which, 1);
+    count_cached(dmu, db, which, 1);
     auto &most =
         which == DB_DBUF_CACHE ? dmu.dbuf_stats.cache_size_bytes_max : dmu.dbuf_stats.metadata_cache_size_bytes_max;
     most.atomic_max(size);

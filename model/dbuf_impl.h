@@ -82,7 +82,7 @@ public:
     }
 
 private:
-    krwlock_t *lock_;
+    struct_rwlock_t *lock_;
 };
 
 // The dnode of a dbuf, kept from moving as DB_DNODE_ENTER and DB_DNODE_EXIT do.

@@ -5,6 +5,7 @@
 // was there already.
 #include "model/dbuf_impl.h"
 #include "model/dmu_zfetch.h"
+#include "model/zio.h"
 
 namespace dmu {
 
@@ -108,7 +109,7 @@ Result<> dbuf_read(dmu_buf_impl_t &db, uint32_t flags)
         mutex_exit(db.db_mtx);
         enter_struct = enter_struct && era.read_enters_struct_lock;
         if (prefetch)
-            dmu_zfetch(dn, db.db_blkid, 1, true, (flags & DB_RF_HAVESTRUCT) != 0);
+            dmu_zfetch(dn, db.db_blkid, 1, true, enter_struct || (flags & DB_RF_HAVESTRUCT) != 0);
         DBUF_STAT_BUMP(stats.hash_hits);
     } else if (db.db_state == DB_UNCACHED) {
         if (enter_struct && !era.read_enters_struct_lock) {
@@ -128,7 +129,7 @@ Result<> dbuf_read(dmu_buf_impl_t &db, uint32_t flags)
         mutex_exit(db.db_mtx);
         enter_struct = enter_struct && era.read_enters_struct_lock;
         if (prefetch)
-            dmu_zfetch(dn, db.db_blkid, 1, true, (flags & DB_RF_HAVESTRUCT) != 0);
+            dmu_zfetch(dn, db.db_blkid, 1, true, enter_struct || (flags & DB_RF_HAVESTRUCT) != 0);
     }
     if (enter_struct)
         rw_exit(dn.dn_struct_rwlock);
@@ -166,21 +167,102 @@ bool worth_fetching(dnode_t &dn, uint8_t level, uint64_t blkid)
 
 } // namespace
 
-void dbuf_prefetch(dnode_t &dn, uint8_t level, uint64_t blkid)
+namespace {
+
+// A block on its way, and where in its tree the reads have come to.
+struct dbuf_prefetch_arg_t {
+    spa_t &dpa_spa;
+    dnode_t *dpa_dnode; // null once a read has gone to the disk: nothing keeps the dnode any more
+    uint64_t dpa_blkid; // wanted
+    uint8_t dpa_level;
+    uint8_t dpa_curlevel; // being read
+    uint32_t dpa_epbs;
+    bool dpa_predictive;
+};
+using dbuf_prefetch_arg_ref = std::shared_ptr<dbuf_prefetch_arg_t>;
+
+uint64_t blkid_at(const dbuf_prefetch_arg_t &dpa, uint8_t level)
+{
+    return dpa.dpa_blkid >> (dpa.dpa_epbs * (level - dpa.dpa_level));
+}
+
+// An indirect block that was in the ARC goes into the dbuf cache, too (since 2017).
+void dbuf_prefetch_keep_indirect(const dbuf_prefetch_arg_t &dpa)
+{
+    dnode_t &dn = *dpa.dpa_dnode;
+    if (!dn.dn_objset->os_dmu.config.code.dbuf_cache)
+        return;
+    if (dbuf_hold_t db = dbuf_hold_level(dn, dpa.dpa_curlevel, blkid_at(dpa, dpa.dpa_curlevel)))
+        (void)dbuf_read(*db, DB_RF_MUST_SUCCEED | DB_RF_NOPREFETCH | DB_RF_HAVESTRUCT);
+}
+
+void dbuf_prefetch_step(const dbuf_prefetch_arg_ref &dpa, const blkptr_t &bp);
+
+// An indirect block above the wanted one is there; bp: what it points at on the way down.
+void dbuf_prefetch_indirect_done(const dbuf_prefetch_arg_ref &dpa, const blkptr_t &bp, bool from_disk)
+{
+    Probe probe{Fn::dbuf_prefetch_indirect_done};
+    if (from_disk)
+        dpa->dpa_dnode = nullptr;
+    else if (dpa->dpa_dnode != nullptr)
+        dbuf_prefetch_keep_indirect(*dpa);
+    --dpa->dpa_curlevel;
+    dbuf_prefetch_step(dpa, bp);
+}
+
+// bp: of the block at dpa_curlevel.
+void dbuf_prefetch_step(const dbuf_prefetch_arg_ref &dpa, const blkptr_t &bp)
+{
+    const bool final_step = dpa->dpa_curlevel == dpa->dpa_level;
+    if (final_step || BP_IS_HOLE(bp))
+        kmem_free(sizeof(dbuf_prefetch_arg_t));
+    if (BP_IS_HOLE(bp))
+        return;
+    if (final_step) {
+        Probe probe{Fn::dbuf_issue_final_prefetch};
+        arc_prefetch(dpa->dpa_spa, bp, {dpa->dpa_predictive, 0, nullptr});
+        return;
+    }
+    const uint64_t mask = (1ull << dpa->dpa_epbs) - 1;
+    const auto child = static_cast<uint32_t>(blkid_at(*dpa, dpa->dpa_curlevel - 1) & mask);
+    arc_prefetch(dpa->dpa_spa, bp, {dpa->dpa_predictive, child, [dpa](const blkptr_t &below, bool from_disk) {
+                                        dbuf_prefetch_indirect_done(dpa, below, from_disk);
+                                    }});
+}
+
+} // namespace
+
+void dbuf_prefetch(dnode_t &dn, uint8_t level, uint64_t blkid, prefetch_t why)
 {
     Probe probe{Fn::dbuf_prefetch};
     if (!worth_fetching(dn, level, blkid))
         return;
-    // The real code reads in the background; here the block is fetched into the ARC by whoever asks.
-    auto held = dbuf_hold_impl(dn, level, blkid, true, false);
-    if (held)
-        (void)dbuf_read(**held, DB_RF_HAVESTRUCT | DB_RF_NOPREFETCH | DB_RF_CANFAIL);
-}
-
-void dbuf_prefetch_cached(dnode_t &dn, uint8_t level, uint64_t blkid)
-{
-    Probe probe{Fn::dbuf_prefetch};
-    std::ignore = worth_fetching(dn, level, blkid);
+    // The pointer nearest to the block that is in memory.
+    const uint32_t epbs = dn.dn_phys->dn_indblkshift - SPA_BLKPTRSHIFT;
+    const uint8_t nlevels = dn.dn_phys->dn_nlevels;
+    uint8_t curlevel = level;
+    uint64_t curblkid = blkid;
+    blkptr_t bp;
+    for (; curlevel < nlevels - 1; ++curlevel, curblkid >>= epbs) {
+        if (auto parent = dbuf_hold_impl(dn, curlevel + 1, curblkid >> epbs, false, true)) {
+            settle(); // sync may have changed it
+            bp = (*parent)->blkptrs()[curblkid & ((1ull << epbs) - 1)];
+            break;
+        }
+    }
+    if (curlevel == nlevels - 1) {
+        settle();
+        VERIFY3(curblkid, <, dn.dn_phys->dn_nblkptr);
+        bp = dn.dn_phys->dn_blkptr[curblkid];
+    }
+    if (BP_IS_HOLE(bp))
+        return;
+    zio_t pio;
+    kmem_zalloc(sizeof(dbuf_prefetch_arg_t));
+    dbuf_prefetch_step(std::make_shared<dbuf_prefetch_arg_t>(dbuf_prefetch_arg_t{
+                           dn.dn_objset->os_spa, &dn, blkid, level, curlevel, epbs, why == prefetch_t::predictive}),
+                       bp);
+    pio.nowait();
 }
 
 Result<dbuf_hold_t> dmu_bonus_hold(objset_t &os, uint64_t object)

@@ -4,6 +4,7 @@
 #include "model/dmu_tx.h"
 #include "model/dsl_pool.h"
 #include "model/objset.h"
+#include "model/zio.h"
 
 #include <algorithm>
 #include <cstring>
@@ -135,33 +136,6 @@ Result<> dmu_free_range(objset_t &os, uint64_t object, uint64_t offset, uint64_t
 }
 
 namespace {
-
-// The zio that a read of several blocks hangs its disk reads on, and waits for: its own lock, entered where the real
-// one is entered by a zio without children.
-class zio_t {
-public:
-    zio_t()
-    {
-        Probe probe{Fn::zio_root};
-        kmem_alloc(sizeof(zio_t));
-        Probe create_probe{Fn::zio_create};
-    }
-    ~zio_t() { kmem_free(sizeof(zio_t)); }
-    zio_t(const zio_t &) = delete;
-    zio_t &operator=(const zio_t &) = delete;
-
-    void wait()
-    {
-        Probe probe{Fn::zio_wait};
-        for (uint32_t i = 0; i < times_entered; ++i)
-            mutex_enter(io_lock_).exit();
-        Probe done_probe{Fn::zio_done};
-    }
-
-private:
-    static constexpr uint32_t times_entered = 6; // zio_ready, zio_done and zio_wait
-    kmutex_t io_lock_{"io_lock"};
-};
 
 // The blocks of a range, all held; released together.
 class dmu_buf_array_t {
@@ -366,7 +340,7 @@ void dmu_prefetch(objset_t &os, uint64_t object, uint64_t offset, uint64_t lengt
     const uint64_t last = dbuf_whichblock(**dn, 0, offset + length - 1);
     const uint64_t first = dbuf_whichblock(**dn, 0, offset);
     for (uint64_t blkid = dbuf_whichblock(**dn, 0, offset); blkid <= last; ++blkid)
-        dbuf_prefetch(**dn, 0, blkid);
+        dbuf_prefetch(**dn, 0, blkid, prefetch_t::asked_for);
     VERIFY3(first, <=, last);
 }
 

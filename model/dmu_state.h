@@ -12,6 +12,7 @@
 #include "model/arc.h"
 #include "model/block.h"
 #include "model/dbuf.h"
+#include "model/dmu_zfetch.h"
 #include "model/kmem.h"
 #include "model/kstats.h"
 #include "model/multilist.h"
@@ -83,6 +84,8 @@ struct dmu_state_t {
     dbuf_hash_table_t dbufs;
     dbuf_caches_t dbuf_cache;
     dbuf_stats_t dbuf_stats;
+    zfetch_stats_t zfetch_stats;
+    zfetch_latency_t zfetch_latency{};
     uint64_t objsets_opened = 0;
     std::array<uint64_t, 16> next_offset_level_calls{}; // dnode_next_offset_level by the level asked for
 };

@@ -64,6 +64,7 @@ dnode_t *dnode_create(objset_t &os, dnode_phys_t &dnp, dmu_buf_impl_t *db, uint6
     touch_fresh(cache_line_bytes); // the slot in its block
 
     auto fresh = std::make_unique<dnode_t>();
+    os.os_dmu.variants.struct_lock->prepare(fresh->dn_struct_rwlock);
     dnode_t &dn = *fresh;
     dn.dn_object = object;
     dn.dn_dbuf = db;
@@ -309,7 +310,7 @@ void dnode_new_blkid(dnode_t &dn, uint64_t blkid, dmu_tx_t &tx, bool have_read)
         if (blkid <= dn.dn_maxblkid)
             return;
         const bool may_upgrade = dn.dn_objset->os_dmu.config.code.rw_upgrade_can_succeed;
-        if (!may_upgrade || !dn.dn_struct_rwlock.try_upgrade()) {
+        if (!rw_tryupgrade(dn.dn_struct_rwlock, may_upgrade)) {
             rw_exit(dn.dn_struct_rwlock);
             rw_enter_manual(dn.dn_struct_rwlock, RW_WRITER);
         }
@@ -324,7 +325,7 @@ void dnode_new_blkid(dnode_t &dn, uint64_t blkid, dmu_tx_t &tx, bool have_read)
             dnode_grow(dn, nlevels, tx);
     }
     if (have_read)
-        dn.dn_struct_rwlock.downgrade();
+        rw_downgrade(dn.dn_struct_rwlock);
 }
 
 void dnode_grow(dnode_t &dn, uint8_t nlevels, dmu_tx_t &tx)

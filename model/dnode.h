@@ -23,6 +23,7 @@
 #include "model/list.h"
 #include "model/result.h"
 #include "model/spl.h"
+#include "model/struct_rwlock.h"
 #include "model/txg.h"
 
 namespace dmu {
@@ -53,7 +54,7 @@ using dbuf_set = std::multiset<dmu_buf_impl_t *, dbuf_order>;
 using blkid_ranges = std::set<std::pair<uint64_t, uint64_t>>; // first, last; never touching each other
 
 struct dnode_t {
-    krwlock_t dn_struct_rwlock{"dn_struct_rwlock"};
+    struct_rwlock_t dn_struct_rwlock;
 
     // immutable
     objset_t *dn_objset = nullptr;

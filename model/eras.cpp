@@ -34,7 +34,8 @@ constexpr era_t illumos_2016 = {
     .parent_beyond_end = false,
     .dbuf_evict_notify = "locked",
     .arc_buf_locks = 256,
-    .zfetch_streams = false,
+    .zfetch = "rwlock",
+    .arc_meta_strategy = "meta-only",
     .read_by_dnode = false,
     .freed_dnodes_listed_apart = true,
 };
@@ -48,6 +49,7 @@ constexpr era_t zol_2016_05 = [] {
     era.rw_upgrade_can_succeed = false;
     era.dbuf_mutexes = 8192;
     era.arc_buf_locks = 8192;
+    era.arc_meta_strategy = "balanced";
     return era;
 }();
 
@@ -104,7 +106,7 @@ constexpr era_t zol_2019 = [] {
     era.per_cpu_cursor = "add";
     era.read_enters_struct_lock = false;
     era.dbuf_evict_notify = "unlocked";
-    era.zfetch_streams = true;
+    era.zfetch = "mutex";
     return era;
 }();
 
@@ -152,6 +154,8 @@ void apply_era(model_config &config)
     config.code.zap_shrink = era->zap_shrink;
     config.code.dbuf_cache = era->dbuf_cache;
     config.code.dbuf_evict_notify = era->dbuf_evict_notify;
+    config.code.zfetch = era->zfetch;
+    config.code.arc_meta_strategy = era->arc_meta_strategy;
     config.dataset.meta_indirect_shift = era->meta_indirect_shift;
     config.dataset.indirect_shift = era->indirect_shift;
     config.dataset.dbuf_mutexes = era->dbuf_mutexes;

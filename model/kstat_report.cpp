@@ -132,7 +132,7 @@ kstat_values_t dbufstats(const dmu_state_t &dmu)
     const dbuf_caches_t &caches = dmu.dbuf_cache;
     kstat_values_t values;
     put(values, "cache_count", stats.cache_count);
-    put(values, "cache_size_bytes", caches.caches[DB_DBUF_CACHE].size.peek());
+    put(values, "cache_size_bytes", stats.cache_size_bytes);
     put(values, "cache_size_bytes_max", stats.cache_size_bytes_max);
     put(values, "cache_target_bytes", caches.max_bytes);
     put(values, "cache_lowater_bytes", caches.lowater_bytes());
@@ -151,7 +151,7 @@ kstat_values_t dbufstats(const dmu_state_t &dmu)
     put(values, "hash_chain_max", stats.hash_chain_max);
     put(values, "hash_insert_race", stats.hash_insert_race);
     put(values, "metadata_cache_count", stats.metadata_cache_count);
-    put(values, "metadata_cache_size_bytes", caches.caches[DB_DBUF_METADATA_CACHE].size.peek());
+    put(values, "metadata_cache_size_bytes", stats.metadata_cache_size_bytes);
     put(values, "metadata_cache_size_bytes_max", stats.metadata_cache_size_bytes_max);
     put(values, "metadata_cache_overflow", stats.metadata_cache_overflow);
     return values;
@@ -166,6 +166,10 @@ kstat_values_t arcstats(const dmu_state_t &dmu)
     put(values, "c", arc.arc_c);
     put(values, "c_max", arc.arc_c_max);
     put(values, "size", arc.size());
+    put(values, "arc_meta_used", arc.meta_used());
+    put(values, "arc_meta_limit", arc.arc_meta_limit);
+    put(values, "arc_meta_max", std::max(arc.arc_meta_max, arc.meta_used()));
+    put(values, "arc_meta_min", arc_meta_min);
     uint64_t data = 0, metadata = 0;
     for (const arc_state_t state : {arc_state_t::anon, arc_state_t::mru, arc_state_t::mfu}) {
         data += arc.arcs_size[static_cast<size_t>(state)][0];
@@ -185,6 +189,16 @@ kstat_values_t arcstats(const dmu_state_t &dmu)
     return values;
 }
 
+kstat_values_t zfetchstats(const dmu_state_t &dmu)
+{
+    constexpr std::string_view prefix = "zfetch_"; // the kstat's own, where all counters stand together
+    kstat_values_t values;
+    for_each_kstat(dmu.zfetch_stats, [&](const char *name, uint64_t value) {
+        put(values, std::string(std::string_view(name).substr(prefix.size())), value);
+    });
+    return values;
+}
+
 kstat_values_t dnodestats(const objset_t &os)
 {
     kstat_values_t values;
@@ -194,8 +208,8 @@ kstat_values_t dnodestats(const objset_t &os)
 
 std::span<const std::string_view> kstat_names()
 {
-    static constexpr std::array<std::string_view, 6> names = {"arcstats", "dbufs",      "dbufstats",
-                                                              "dmu_tx",   "dnodestats", "txgs"};
+    static constexpr std::array<std::string_view, 7> names = {"arcstats",   "dbufs", "dbufstats",  "dmu_tx",
+                                                              "dnodestats", "txgs",  "zfetchstats"};
     return names;
 }
 
@@ -211,6 +225,8 @@ std::string kstat_text(const spa_t &spa, std::string_view name)
         return named_text(dmu_tx_values(spa));
     if (name == "dnodestats")
         return named_text(dnodestats(*spa.spa_objset));
+    if (name == "zfetchstats")
+        return named_text(zfetchstats(*spa.spa_dmu));
     VERIFY(name == "txgs");
     return txgs_text(spa);
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "model/kstat.h"
 
@@ -59,6 +60,12 @@ constexpr uint32_t DN_MAX_LEVELS = 12; // of 512-byte blocks below 4 KiB indirec
     X(demand_data_misses, "of the misses")                                                                             \
     X(demand_metadata_hits, "of the hits, indirect blocks, dnodes and ZAPs")                                           \
     X(demand_metadata_misses, "of the misses")                                                                         \
+    X(prefetch_data_hits, "looks by the prefetcher at blocks of contents in memory")                                   \
+    X(prefetch_data_misses, "blocks of contents that it read from the disk")                                           \
+    X(prefetch_metadata_hits, "the same of other blocks in memory")                                                    \
+    X(prefetch_metadata_misses, "and of those it read")                                                                \
+    X(async_upgrade_sync, "blocks that were wanted while a read that nobody waited for was under way")                 \
+    X(demand_hit_predictive_prefetch, "hits of blocks that the prefetcher had brought")                                \
     X(mru_hits, "hits of blocks seen once before")                                                                     \
     X(mru_ghost_hits, "misses of blocks that mru had to give up")                                                      \
     X(mfu_hits, "hits of blocks seen more than once before")                                                           \
@@ -69,6 +76,11 @@ constexpr uint32_t DN_MAX_LEVELS = 12; // of 512-byte blocks below 4 KiB indirec
     X(access_skip, "looks at a buffer that became anonymous meanwhile")                                                \
     X(hash_elements, "headers that can be found")                                                                      \
     X(hash_elements_max, "the most there were")
+
+#define ZFETCH_STATS(X)                                                                                                \
+    X(zfetch_hits, "reads that went on with a stream of the prefetcher")                                               \
+    X(zfetch_misses, "reads that belonged to none")                                                                    \
+    X(zfetch_max_streams, "of those, that began none because the object had enough")
 
 #define ALLOCATOR_STATS(X)                                                                                             \
     X(searches, "searches for a sparse stretch of the meta-dnode")                                                     \
@@ -108,6 +120,9 @@ struct dbuf_stats_t {
 struct arc_stats_t {
     ARC_STATS(KSTAT_SHARED_FIELD)
 };
+struct zfetch_stats_t {
+    ZFETCH_STATS(KSTAT_SHARED_FIELD)
+};
 struct allocator_stats_t {
     ALLOCATOR_STATS(KSTAT_FIELD)
 };
@@ -138,6 +153,11 @@ void for_each_kstat(const arc_stats_t &stats, Visit visit)
     ARC_STATS(KSTAT_VISIT)
 }
 template <class Visit>
+void for_each_kstat(const zfetch_stats_t &stats, Visit visit)
+{
+    ZFETCH_STATS(KSTAT_VISIT)
+}
+template <class Visit>
 void for_each_kstat(const dmu_tx_stats_t &stats, Visit visit)
 {
     DMU_TX_STATS(KSTAT_VISIT)
@@ -152,6 +172,17 @@ void for_each_kstat(const allocator_stats_t &stats, Visit visit)
 {
     ALLOCATOR_STATS(KSTAT_VISIT)
 #undef KSTAT_VISIT
+}
+
+// It says how much there is, or the most there was, and not how often something happened.
+constexpr bool is_level(std::string_view kstat)
+{
+    constexpr std::string_view levels[] = {"hash_elements", "hash_chains", "hash_chain_max", "cache_count",
+                                           "metadata_cache_count"};
+    for (const std::string_view level : levels)
+        if (kstat == level)
+            return true;
+    return kstat.ends_with("_bytes") || kstat.ends_with("_max");
 }
 
 } // namespace dmu

@@ -57,6 +57,7 @@
     X("zap_num_entries_mtx")                                                                                           \
     X("hash_lock")                                                                                                     \
     X("tq_lock")                                                                                                       \
+    X("dn_struct_rr_lock")                                                                                             \
     X("script_lock")                                                                                                   \
     X("script_barrier")                                                                                                \
     X("first")                                                                                                         \

@@ -109,6 +109,11 @@ std::string file_name(const znode_t &znode)
     return "file " + std::to_string(znode.z_id);
 }
 
+std::string prefetcher_name(const zfetch_t &zfetch)
+{
+    return "prefetcher of " + dnode_name(zfetch.zf_dnode);
+}
+
 #define MODEL_LOCK_OF(owner, field, name)                                                                              \
     {                                                                                                                  \
 #field, [](const void *lock) { return name(owner_of<owner, offsetof(owner, field)>(lock)); }                   \
@@ -120,6 +125,8 @@ constexpr struct {
 } table[] = {
     MODEL_LOCK_OF(dnode_t, dn_struct_rwlock, dnode_name),
     MODEL_LOCK_OF(dnode_t, dn_mtx, dnode_name),
+    MODEL_LOCK_OF(zfetch_t, zf_lock, prefetcher_name),
+    MODEL_LOCK_OF(zfetch_t, zf_rwlock, prefetcher_name),
     MODEL_LOCK_OF(dnode_t, dn_dbufs_mtx, dnode_name),
     MODEL_LOCK_OF(dmu_buf_impl_t, db_mtx, block_name),
     {"hash_mutexes", [](const void *lock) { return mutex_name(owner_of<dbuf_hash_mutex_t, 0>(lock)); }},

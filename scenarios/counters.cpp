@@ -16,6 +16,7 @@ template <class F>
 void for_each_of_pool(const dmu::spa_t &spa, const F &function)
 {
     dmu::for_each_kstat(spa.spa_dmu->dbuf_stats, function);
+    dmu::for_each_kstat(spa.spa_dmu->zfetch_stats, function);
     dmu::for_each_kstat(spa.spa_dsl_pool->dp_tx_stats, function);
 }
 
@@ -54,6 +55,7 @@ std::vector<std::string> counter_names()
     const auto add = [&](const char *name, uint64_t) { names.emplace_back(name); };
     dmu::for_each_kstat(dmu::dnode_stats_t{}, add);
     dmu::for_each_kstat(dmu::dbuf_stats_t{}, add);
+    dmu::for_each_kstat(dmu::zfetch_stats_t{}, add);
     dmu::for_each_kstat(dmu::dmu_tx_stats_t{}, add);
     dmu::for_each_kstat(dmu::allocator_stats_t{}, add);
     return names;
@@ -99,7 +101,7 @@ std::map<std::string, uint64_t> World::measured_kstats() const
 {
     std::map<std::string, uint64_t> values = kstats();
     for (auto &[name, value] : values)
-        if (const auto before = kstats_before_.find(name); before != kstats_before_.end())
+        if (const auto before = kstats_before_.find(name); before != kstats_before_.end() && !dmu::is_level(name))
             value -= before->second;
     return values;
 }
@@ -127,6 +129,18 @@ std::vector<HistogramRow> World::hold_zap_rows() const
     for (size_t holds = 0; holds < now.size(); ++holds)
         if (const uint64_t count = now[holds] - hold_zap_before_[holds]; count != 0)
             rows.push_back({holds, count});
+    return rows;
+}
+
+std::vector<HistogramRow> World::zfetch_latency_rows() const
+{
+    std::vector<HistogramRow> rows;
+    if (spa_ == nullptr)
+        return rows;
+    const dmu::zfetch_latency_t &now = spa_->spa_dmu->zfetch_latency;
+    for (size_t i = 0; i < now.size(); ++i)
+        if (const uint64_t count = now[i] - zfetch_latency_before_[i]; count != 0)
+            rows.push_back({i == 0 ? 0 : uint64_t{1} << (i - 1), count});
     return rows;
 }
 

@@ -409,6 +409,9 @@ void add_world(RunResult &result, const World &world)
     if (auto rows = world.hold_zap_rows(); !rows.empty())
         result.histograms.push_back(
             {"dnode_hold per dmu_tx_hold_zap", HistogramScale::linear, "calls", std::move(rows)});
+    if (world.scenario.records("dmu_zfetch"))
+        result.histograms.push_back(
+            {"dmu_zfetch latency", HistogramScale::quantize, "us", world.zfetch_latency_rows()});
     std::sort(result.histograms.begin(), result.histograms.end(),
               [](const HistogramResult &a, const HistogramResult &b) { return a.name < b.name; });
     for (const auto &[name, value] : world.measured_kstats())

@@ -125,7 +125,7 @@ json workload_json(const Scenario &scenario)
 
 const std::vector<std::string> &recordable()
 {
-    static const std::vector<std::string> names = {"objects", "txgs", "series", "lock_order"};
+    static const std::vector<std::string> names = {"objects", "txgs", "series", "lock_order", "dmu_zfetch"};
     return names;
 }
 

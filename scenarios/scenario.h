@@ -57,7 +57,7 @@ struct Scenario {
     Stop stop;
     std::vector<Supposition> suppose;
     uint64_t schedule = 0;           // 0: undisturbed; else which disturbance (sim/careful.h)
-    std::vector<std::string> record; // "objects", "txgs", "series", "lock_order"
+    std::vector<std::string> record; // "objects", "txgs", "series", "lock_order", "dmu_zfetch"
     json expect = json::array();     // checked in form here; judged on the printed result
 
     bool records(std::string_view what) const;

@@ -81,6 +81,13 @@ const Table &code_table()
                 "Which lists of dirty dnodes become tasks of sync (with more than one sync thread)."),
          choice("assign_order", &code_config::assign_order, choices_for("assign_order"),
                 "Whether object_update is assigned before or after it takes the structure lock."),
+         from_era(choice("zfetch", &code_config::zfetch, choices_for("zfetch"),
+                         "What guards the prefetcher's streams, and what a read does that finds them taken.")),
+         choice("struct_lock", &code_config::struct_lock, choices_for("struct_lock"), "What dn_struct_rwlock is."),
+         number("struct_lock_fan_out", &code_config::struct_lock_fan_out, {Unit::plain, 1, 64},
+                "Locks of a dn_struct_rwlock that is fanned out (RRM_NUM_LOCKS)."),
+         from_era(choice("arc_meta_strategy", &code_config::arc_meta_strategy, choices_for("arc_meta_strategy"),
+                         "What the ARC evicts when metadata are above their limit (zfs_arc_meta_strategy).")),
          choice("fault", &code_config::fault, choices_for("fault"),
                 "A planted fault: sets one of the choices above to what is wrong."),
          choice("create_path", &code_config::create_path, {"zpl", "dmu"},
@@ -118,6 +125,8 @@ const Table &pool_table()
                 "How steeply, in nanoseconds (zfs_delay_scale)."),
          number("sync_threads", &pool_config::sync_threads, {Unit::plain, 1, 256}, "Threads that sync dnodes."),
          number("arc_max", &pool_config::arc_max, {Unit::size, 1 << 20, pebibyte}, "Size of the ARC (zfs_arc_max)."),
+         number("arc_meta_limit", &pool_config::arc_meta_limit, {Unit::size, 0, pebibyte},
+                "Of it, for metadata (zfs_arc_meta_limit); 0: three quarters."),
          number(
              "memory", &pool_config::memory, {Unit::size, 0, pebibyte},
              "Memory by which the dbuf hash table and the number of its locks are sized, as since 2022; 0: 1,048,576 "

@@ -1,5 +1,7 @@
 #include "scenarios/workload.h"
 
+#include "model/dmu_state.h"
+
 #include "scenarios/course.h"
 #include "scenarios/errno_names.h"
 #include "scenarios/operation.h"
@@ -164,6 +166,7 @@ void World::begin_measurement()
     handed_out.clear();
     kstats_before_ = kstats();
     hold_zap_before_ = spa_->dsl_pool().dp_hold_zap_holds;
+    zfetch_latency_before_ = spa_->spa_dmu->zfetch_latency;
 }
 
 void World::operation_done(const Step &step, Tally &tally)

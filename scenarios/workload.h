@@ -9,6 +9,7 @@
 #pragma once
 
 #include "model/dmu_tx.h"
+#include "model/dmu_zfetch.h"
 #include "model/objset.h"
 #include "model/spa.h"
 #include "model/spl.h"
@@ -115,7 +116,8 @@ public:
     // The objset is about to be closed, and has been opened again.
     void objset_closes();
     void objset_opened();
-    std::vector<HistogramRow> hold_zap_rows() const; // dmu_tx_hold_zap in the measured part, by holds of its ZAP
+    std::vector<HistogramRow> zfetch_latency_rows() const; // of dmu_zfetch in the measured part, by microseconds
+    std::vector<HistogramRow> hold_zap_rows() const;       // dmu_tx_hold_zap in the measured part, by holds of its ZAP
 
     // ---- time ----
     uint64_t epoch() const { return epoch_; } // changes when the measured part begins
@@ -140,6 +142,7 @@ private:
     std::unique_ptr<dmu::spa_t> spa_;
     std::unique_ptr<dmu::zfsvfs_t> filesystem_; // null: no operation needs one
     std::array<uint64_t, 32> hold_zap_before_{};
+    dmu::zfetch_latency_t zfetch_latency_before_{};
     std::vector<GroupState> groups_;
     std::map<std::string, std::unique_ptr<Barrier>> barriers_;
     std::map<std::string, uint64_t> closed_kstats_;
@@ -245,7 +248,7 @@ private:
     GroupState &group_;
     uint64_t index_;
     sim::Random random_;
-    Round outside_; // of any repeat
+    Round outside_;                                               // of any repeat
     std::vector<Round> rounds_;
     std::map<uint32_t, uint64_t> visits_; // of shared repeats, by step id
 };

@@ -23,7 +23,7 @@ public:
         if (!held)
             return SET_ERROR(held.error());
         dnode_t &dn = **held;
-        rw_guard_t writer;
+        struct_guard_t writer;
         if (lock_first_)
             writer = rw_enter(dn.dn_struct_rwlock, RW_WRITER);
         dmu_tx_ptr tx = dmu_tx_create(os);

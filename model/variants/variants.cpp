@@ -104,6 +104,27 @@ constexpr choice_t<std::unique_ptr<const assign_order_t> (*)()> assign_orders[] 
     {"lock-first", make_lock_first, "after: it may wait for a txg with the lock in hand (zfs#8923)"},
 };
 
+constexpr choice_t<arc_meta_strategy_t> arc_meta_strategies[] = {
+    {"meta-only", arc_meta_strategy_t::META_ONLY, "metadata alone goes, and no more than its state's share (illumos)"},
+    {"balanced", arc_meta_strategy_t::BALANCED, "by turns data, which may hold metadata, and metadata (Linux)"},
+};
+
+constexpr choice_t<std::unique_ptr<const zfetch_form_t> (*)()> zfetches[] = {
+    {"rwlock", [] { return make_zfetch_rwlock(false); },
+     "streams are looked for as reader, and none begins: its upgrade to writer fails, as in user space"},
+    {"rwlock-upgrade", [] { return make_zfetch_rwlock(true); },
+     "the same in the kernel: who begins one becomes the writer if nobody else reads"},
+    {"mutex", make_zfetch_mutex, "one at a time"},
+    {"try", make_zfetch_try, "who finds the mutex taken goes on without having asked (zfs#6568)"},
+    {"off", make_zfetch_off, "never (zfs_prefetch_disable)"},
+};
+
+constexpr choice_t<std::unique_ptr<const struct_lock_t> (*)(const code_config &)> struct_locks[] = {
+    {"rwlock", [](const code_config &) { return make_struct_lock_rwlock(); }, "one line that every reader writes"},
+    {"fan-out", [](const code_config &code) { return make_struct_lock_fan_out(code.struct_lock_fan_out); },
+     "several locks: a reader enters one by its thread, a writer all (zfs#4804)"},
+};
+
 constexpr choice_t<void (*)(code_config &)> faults[] = {
     {"none", [](code_config &) {}, "no planted fault"},
     {"overlapping-slots", [](code_config &code) { code.slot_locks = "first-slot"; },
@@ -177,7 +198,9 @@ variants_t::variants_t(const code_config &code, const code_config &)
       make_dbuf_hash_locks(chosen(dbuf_hash_locks, code.dbuf_hash_locks).make),
       dirty_check(chosen(dirty_checks, code.dirty_check).make()),
       sync_dispatch(chosen(sync_dispatches, code.sync_dispatch).make()),
-      txg_hold(chosen(txg_holds, code.txg_hold).make()), assign_order(chosen(assign_orders, code.assign_order).make())
+      txg_hold(chosen(txg_holds, code.txg_hold).make()), assign_order(chosen(assign_orders, code.assign_order).make()),
+      zfetch(chosen(zfetches, code.zfetch).make()), struct_lock(chosen(struct_locks, code.struct_lock).make(code)),
+      arc_meta_strategy(chosen(arc_meta_strategies, code.arc_meta_strategy).make)
 {
 }
 
@@ -200,6 +223,9 @@ std::span<const choice_info> choices()
         list(list_of_all, "sync_dispatch", sync_dispatches);
         list(list_of_all, "txg_hold", txg_holds);
         list(list_of_all, "assign_order", assign_orders);
+        list(list_of_all, "zfetch", zfetches);
+        list(list_of_all, "struct_lock", struct_locks);
+        list(list_of_all, "arc_meta_strategy", arc_meta_strategies);
         list(list_of_all, "fault", faults);
         return list_of_all;
     }();

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "model/arc_meta.h"
 #include "model/choices.h"
 #include "model/config.h"
 #include "model/eras.h"
@@ -17,10 +18,12 @@
 #include "model/variants/dnode_slots.h"
 #include "model/variants/next_offset.h"
 #include "model/variants/object_alloc.h"
+#include "model/variants/struct_lock.h"
 #include "model/variants/sync_dispatch.h"
 #include "model/variants/tx_hold_zap.h"
 #include "model/variants/txg_hold.h"
 #include "model/variants/zap_upgrade.h"
+#include "model/variants/zfetch.h"
 
 namespace dmu {
 
@@ -46,6 +49,9 @@ struct variants_t {
     std::unique_ptr<const sync_dispatch_t> sync_dispatch;
     std::unique_ptr<const txg_hold_t> txg_hold;
     std::unique_ptr<const assign_order_t> assign_order;
+    std::unique_ptr<const zfetch_form_t> zfetch;
+    std::unique_ptr<const struct_lock_t> struct_lock;
+    arc_meta_strategy_t arc_meta_strategy;
 
 private:
     variants_t(const code_config &code, const code_config &given);

@@ -1,6 +1,8 @@
 // The simulated disk: when operations are done, and what is written as one.
 #include <doctest/doctest.h>
 
+#include <map>
+
 #include "tests/model/pool_fixture.h"
 
 using namespace dmu_test;
@@ -82,4 +84,61 @@ TEST_CASE("dirty bytes are given back write by write")
         CHECK(dp.dp_dirty_total == 0);
         dmu_tx_commit(std::move(tx));
     });
+}
+
+namespace {
+
+// Reads that nobody waits for, by place; when each is done, in milliseconds.
+struct reads_t {
+    vdev_t &vdev;
+    std::map<uint64_t, int64_t> done_ms;
+
+    void issue(uint64_t dva, bool urgent = false)
+    {
+        vdev.zio_read_nowait(dva, 1000, urgent, [this, dva] { done_ms[dva] = now_ps() / ms; });
+    }
+};
+
+} // namespace
+
+TEST_CASE("of reads that nobody waits for three are at the device at once, and neighbours travel as one")
+{
+    run_pool(slow_disk(10), [](spa_t &spa) {
+        reads_t reads{spa.dsl_pool().dp_vdev, {}};
+        for (const uint64_t dva : {10, 20, 30, 41, 42, 43})
+            reads.issue(dva);
+        CHECK(now_ps() == 0);
+        delay(milliseconds(20), WaitKind::other);
+        // 10, 20 and 30 are transferred by 1, 2 and 3 ms, and there 1 ms later. At 2 ms there is room for the next: the
+        // bus is free at 3 ms, and three blocks take 3 ms.
+        CHECK(reads.done_ms == std::map<uint64_t, int64_t>{{10, 2}, {20, 3}, {30, 4}, {41, 7}, {42, 7}, {43, 7}});
+        CHECK(reads.vdev.stats().vs_reads == 4);
+        CHECK(reads.vdev.stats().vs_bytes_read == 6000);
+    });
+}
+
+TEST_CASE("a queued read that is wanted after all does not wait for the others, nor does an urgent one")
+{
+    run_pool(slow_disk(10), [](spa_t &spa) {
+        reads_t reads{spa.dsl_pool().dp_vdev, {}};
+        for (const uint64_t dva : {10, 20, 30, 40, 50})
+            reads.issue(dva);
+        reads.vdev.zio_change_priority(50); // transferred by 4 ms
+        reads.vdev.zio_change_priority(10); // is on its way already
+        reads.issue(60, true);              // by 5 ms
+        delay(milliseconds(20), WaitKind::other);
+        CHECK(reads.done_ms == std::map<uint64_t, int64_t>{{10, 2}, {20, 3}, {30, 4}, {50, 5}, {60, 6}, {40, 7}});
+    });
+}
+
+TEST_CASE("a pool stops when the reads that nobody waits for are done, and those that they lead to")
+{
+    int64_t last_ms = 0;
+    run_pool(slow_disk(10), [&](spa_t &spa) {
+        vdev_t &vdev = spa.dsl_pool().dp_vdev;
+        vdev.zio_read_nowait(10, 1000, false, [&vdev, &last_ms] {
+            vdev.zio_read_nowait(20, 1000, false, [&last_ms] { last_ms = now_ps() / ms; });
+        });
+    });
+    CHECK(last_ms == 4);
 }

@@ -183,7 +183,7 @@ sim::End lock_and_assign(bool lock_first)
         });
         thread_create("A", [&] {
             delay(milliseconds(1));
-            rw_guard_t writer;
+            struct_guard_t writer;
             if (lock_first)
                 writer = rw_enter((*dn)->dn_struct_rwlock, RW_WRITER);
             dmu_tx_ptr late = dmu_tx_create(os);

@@ -118,6 +118,11 @@ void run_files(const char *era, uint64_t seed, uint64_t operations)
     config.dataset = era_config(era).dataset;
     config.pool.txg_timeout_ns = 20'000'000; // txgs end while the threads work
     config.pool.dbuf_cache_max_bytes = 128 << 10;
+    config.pool.arc_meta_limit = 96 << 10;
+    if (config.code.zfetch == "rwlock")
+        config.code.zfetch = "rwlock-upgrade"; // so that blocks come ahead of their readers there, too
+    if (config.code.era == "zol-2017")
+        config.code.struct_lock = "fan-out";
     config.pool.disk.latency_ns = 100'000;
     sim::Machine machine;
     machine.cpus = 4;
@@ -162,11 +167,14 @@ void run_files(const char *era, uint64_t seed, uint64_t operations)
         CHECK(spa.spa_dmu->arc.stats.mru_ghost_hits + spa.spa_dmu->arc.stats.mfu_ghost_hits > 0);
         if (config.code.dbuf_cache)
             CHECK(spa.spa_dmu->dbuf_stats.cache_total_evicts > 0);
+        CHECK(spa.spa_dmu->arc.stats.prefetch_data_misses > 0);
+        CHECK(spa.spa_dmu->arc.stats.demand_hit_predictive_prefetch > 0);
         txg_wait_synced(spa.dsl_pool(), 0);
         spa.spa_stop();
         spa.spa_close();
         CHECK(spa.spa_dmu->dbuf_stats.hash_elements == 0);
         CHECK(spa.spa_dmu->dbuf_stats.cache_count == 0);
+        CHECK(spa.spa_dmu->dbuf_stats.cache_size_bytes == 0);
         CHECK(spa.spa_dmu->dbuf_cache.main().size.peek() == 0);
         CHECK(spa.spa_dmu->arc.stats.hash_elements == 0);
         CHECK(spa.spa_dmu->arc.size() == 0);

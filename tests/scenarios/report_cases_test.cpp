@@ -170,6 +170,43 @@ TEST_CASE("holds consult the meta-dnode's prefetcher, or never")
                   "zf_lock") == nullptr);
 }
 
+TEST_CASE("who only tries for the prefetcher's lock never waits for it, and finds the same blocks")
+{
+    const RunResult waits = built_in("metadnode-prefetch", {"params.files=2000"});
+    const RunResult tries = built_in("metadnode-prefetch", {"params.files=2000", "code.zfetch=try"});
+    REQUIRE(lock_of(waits, "zf_lock") != nullptr);
+    REQUIRE(lock_of(tries, "zf_lock") != nullptr);
+    CHECK(lock_of(waits, "zf_lock")->contended > 0);
+    CHECK(lock_of(tries, "zf_lock")->contended == 0);
+    CHECK(lock_of(tries, "zf_lock")->acquisitions < lock_of(waits, "zf_lock")->acquisitions);
+    CHECK(tries.kstats.at("arc").at("misses") == waits.kstats.at("arc").at("misses"));
+}
+
+TEST_CASE("a file that is read from its beginning comes as fast as the disk gives it, if it is read ahead")
+{
+    // A block of 128 KiB takes 122 us to transfer and 100 us of latency; read ahead, the latencies overlap.
+    const std::vector<std::string> small = {"params.blocks=128"};
+    std::vector<std::string> off = small;
+    off.emplace_back("code.zfetch=off");
+    const uint64_t ahead = built_in("prefetch-read", small).simulated_ps;
+    const uint64_t one_by_one = built_in("prefetch-read", off).simulated_ps;
+    const uint64_t blocks = 128, us = 1'000'000;
+    CHECK(ahead > blocks * 122 * us);
+    CHECK(ahead < blocks * 122 * us * 11 / 10);
+    CHECK(one_by_one > blocks * 222 * us);
+}
+
+TEST_CASE("a fan of structure locks: a writer enters all of them")
+{
+    for (const uint64_t locks : {1, 4, 17}) {
+        const RunResult result = built_in("struct-lock-fan-out", {"params.files=200", "params.threads=4",
+                                                                  "code.struct_lock_fan_out=" + std::to_string(locks)});
+        CHECK(result.end == End::completed);
+        CHECK(lock_of(result, "dn_struct_rwlock") == nullptr);
+        CHECK(result.counters.at("rrw_enter_write") == locks * result.counters.at("rrm_enter_write"));
+    }
+}
+
 TEST_CASE("eviction beside threads that read, write, make and remove files leaves what they use alone")
 {
     const char *text = R"({ "name": "evict-beside", "machine": { "profile": "xeon-2016", "cpus": 8 },

@@ -55,6 +55,8 @@ Json list_eras()
                         {"zap_shrink", era.zap_shrink},
                         {"dbuf_cache", era.dbuf_cache},
                         {"dbuf_evict_notify", era.dbuf_evict_notify},
+                        {"zfetch", era.zfetch},
+                        {"arc_meta_strategy", era.arc_meta_strategy},
                         {"meta_indirect_shift", era.meta_indirect_shift},
                         {"dbuf_mutexes", era.dbuf_mutexes},
                         {"commit", era.commit},

@@ -45,7 +45,7 @@ void add_options(po::options_description &options)
     auto add = options.add_options();
     add("kstat", po::value<std::vector<std::string>>()->value_name("NAME"),
         "print that kstat's text instead of the report (repeatable): arcstats, dbufs, dbufstats, dmu_tx, "
-        "dnodestats, txgs");
+        "dnodestats, txgs, zfetchstats");
     add("schedules", po::value<Whole>()->value_name("N"),
         "run it under N disturbed schedules instead, and tell every bad end");
     add("shrink", "make the scenario smaller while it still ends as badly");
