@@ -58,15 +58,19 @@ std::vector<Operation> file_operations()
                              {dir_field(directory_sentence), name_field("The name.")}, stat));
     list.push_back(operation("readdir", "Lists a directory.", {dir_field(directory_sentence)}, readdir));
     const Field offset = quantity("offset", &Step::offset, {Unit::size, 0, file_size_max}, "First byte.");
+    const Field pattern =
+        choice("pattern", &Step::pattern, {"offset", "sequential", "random"},
+               "Where: at `offset`; from there on, each time behind the thread's last one (a read begins anew at the "
+               "file's end); or any whole piece of `size` bytes between `offset` and the file's end.");
     list.push_back(
         operation("read", "Reads a range of a file, which stays open; less at the file's end. ENOENT, EISDIR.",
                   {dir_field(directory_sentence), name_field("Its name."), offset,
-                   required(quantity("size", &Step::size, {Unit::size, 1, file_size_max}, "How many bytes."))},
+                   required(quantity("size", &Step::size, {Unit::size, 1, file_size_max}, "How many bytes.")), pattern},
                   read));
     list.push_back(operation(
         "write", "Writes a range of a file, one transaction a record. Which bytes is not asked. ENOENT, EISDIR.",
         {dir_field(directory_sentence), name_field("Its name."), offset,
-         required(quantity("size", &Step::size, {Unit::size, 1, file_size_max}, "How many bytes."))},
+         required(quantity("size", &Step::size, {Unit::size, 1, file_size_max}, "How many bytes.")), pattern},
         write));
     list.push_back(
         operation("truncate", "Makes a file shorter, or longer by a hole. ENOENT, EISDIR.",

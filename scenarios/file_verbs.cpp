@@ -161,18 +161,38 @@ void on_file(Worker &worker, const Step &step, const Body &body)
     });
 }
 
+// Where the step's pattern has this access of `size` bytes. grows: at the file's end it goes on.
+uint64_t place(Worker &worker, const Step &step, const dmu::znode_t &zp, uint64_t size, bool grows)
+{
+    const uint64_t offset = worker.value(step, step.offset);
+    if (step.pattern == "offset")
+        return offset;
+    dmu::settle(); // others may be making it longer or shorter
+    const uint64_t behind = zp.z_size > offset ? zp.z_size - offset : 0;
+    if (step.pattern == "random")
+        return behind < size ? offset : offset + worker.random(0, behind / size - 1) * size;
+    uint64_t &position = worker.position(step, zp.z_id);
+    if (position >= behind && !grows)
+        position = 0;
+    const uint64_t at = offset + position;
+    position += size;
+    return at;
+}
+
 } // namespace
 
 void file_verbs::read(Worker &worker, const Step &step)
 {
-    const uint64_t offset = worker.value(step, step.offset), size = worker.value(step, step.size);
-    on_file(worker, step, [&](dmu::znode_t &zp) { return dmu::zpl_read(zp, offset, size).error(); });
+    const uint64_t size = worker.value(step, step.size);
+    on_file(worker, step,
+            [&](dmu::znode_t &zp) { return dmu::zpl_read(zp, place(worker, step, zp, size, false), size).error(); });
 }
 
 void file_verbs::write(Worker &worker, const Step &step)
 {
-    const uint64_t offset = worker.value(step, step.offset), size = worker.value(step, step.size);
-    on_file(worker, step, [&](dmu::znode_t &zp) { return dmu::zpl_write(zp, offset, size).error(); });
+    const uint64_t size = worker.value(step, step.size);
+    on_file(worker, step,
+            [&](dmu::znode_t &zp) { return dmu::zpl_write(zp, place(worker, step, zp, size, true), size).error(); });
 }
 
 void file_verbs::truncate(Worker &worker, const Step &step)

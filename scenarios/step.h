@@ -69,6 +69,7 @@ struct Step {
     std::vector<std::string> flags;
     Quantity offset;
     Quantity size;
+    std::string pattern = "offset"; // where in the file: there, from there on, or anywhere behind it
     uint64_t minlvl = 0, blkfill = 0, txg = 0;
     uint64_t slot_at_ns = 0; // since the beginning of the measured part; 0: no waiting
     Template name;

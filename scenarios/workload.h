@@ -201,6 +201,9 @@ public:
         finish(step, begin, error);
     }
 
+    // Where this thread's sequential accesses to an object by that step have come to, in bytes.
+    uint64_t &position(const Step &step, uint64_t object) { return positions_[{step.id, object}]; }
+
     uint64_t thread() override { return index_; }
     uint64_t round() override { return rounds_.empty() ? 0 : rounds_.back().index; }
     uint64_t group_number() override;
@@ -249,6 +252,7 @@ private:
     uint64_t index_;
     sim::Random random_;
     Round outside_;                                               // of any repeat
+    std::map<std::pair<uint32_t, uint64_t>, uint64_t> positions_; // by step and object
     std::vector<Round> rounds_;
     std::map<uint32_t, uint64_t> visits_; // of shared repeats, by step id
 };

@@ -65,6 +65,35 @@ TEST_CASE("what reads and writes refuse comes under its errno")
     CHECK(errors(result, "truncate", "EISDIR") == 1);
 }
 
+TEST_CASE("the pattern says where an access is: reads go round, writes go on, random ones stay in the file")
+{
+    const auto reads = [](const std::string &pattern, const char *times, const std::vector<std::string> &sets = {}) {
+        return run_files(R"({"op": "export_import"}, {"repeat": )" + std::string(times) +
+                             R"(, "steps": [{"op": "read", "name": "f", "size": "8K", "pattern": ")" + pattern +
+                             R"("}]})",
+                         sets);
+    };
+    // Ten blocks, none of them in memory. Nine sequential ones look at nine, ten and twenty at all ten.
+    const auto blocks_read = [&](const RunResult &result) { return result.kstats.at("arc").at("demand_data_misses"); };
+    const std::vector<std::string> plain = {"code.zfetch=off"};
+    CHECK(blocks_read(reads("sequential", "9", plain)) == 9);
+    CHECK(blocks_read(reads("sequential", "20", plain)) == 10);
+    CHECK(blocks_read(reads("offset", "20", plain)) == 1);
+    CHECK(blocks_read(reads("random", "200", plain)) == 10);
+    // The second read begins the stream; from the third on each goes on with it. So did the writes of the ten records.
+    CHECK(counter(reads("sequential", "10"), "zfetch_hits") == 8 + 8);
+
+    const RunResult written = run_files(
+        R"({"repeat": 3, "steps": [{"op": "write", "name": "f", "offset": "80K", "size": "8K", "pattern": "sequential"}]},
+           {"repeat": 13, "steps": [{"op": "write", "name": "f", "size": "8K", "pattern": "random"}]}, {"op": "sync"},
+           {"op": "export_import"}, {"op": "read", "name": "f", "size": "1M"})",
+        plain);
+    CHECK(blocks_read(written) == 13); // 80K and three more records; no random write beyond them
+    CHECK(run_files(R"({"op": "create", "name": "g"},
+        {"op": "read", "name": "g", "size": 1, "pattern": "random"}, {"op": "read", "name": "g", "size": 1, "pattern": "sequential"})")
+              .end == End::completed);
+}
+
 TEST_CASE("a file that is open is closed before it loses its name, and can be made again")
 {
     const RunResult result =
