@@ -41,19 +41,19 @@ void count(dmu_state_t &dmu, kstat_named_t &counter)
         ++counter;
 }
 
-void count_look(dmu_state_t &dmu, const arc_buf_t &buf, bool hit)
+SIM_ALWAYS_INLINE void count_look(dmu_state_t &dmu, const arc_buf_t &buf, bool hit)
 {
     arc_stats_t &stats = dmu.arc.stats;
     const bool data = buf.b_type == arc_buf_contents_t::data;
-    count(dmu, hit ? stats.hits : stats.misses);
-    if (buf.b_prefetch && hit)
-        count(dmu, data ? stats.prefetch_data_hits : stats.prefetch_metadata_hits);
-    else if (buf.b_prefetch)
-        count(dmu, data ? stats.prefetch_data_misses : stats.prefetch_metadata_misses);
-    else if (hit)
-        count(dmu, data ? stats.demand_data_hits : stats.demand_metadata_hits);
+    kstat_named_t &all = hit ? stats.hits : stats.misses;
+    kstat_named_t &kind = buf.b_prefetch ? (hit ? (data ? stats.prefetch_data_hits : stats.prefetch_metadata_hits)
+                                                : (data ? stats.prefetch_data_misses : stats.prefetch_metadata_misses))
+                                         : (hit ? (data ? stats.demand_data_hits : stats.demand_metadata_hits)
+                                                : (data ? stats.demand_data_misses : stats.demand_metadata_misses));
+    if (dmu.config.code.dbuf_cache)
+        atomic_add_each({{all, 1}, {kind, 1}});
     else
-        count(dmu, data ? stats.demand_data_misses : stats.demand_metadata_misses);
+        ++all, ++kind;
 }
 
 // arc_c, arc_p and the lists' lengths are looked at without a lock here, as in the real code: a little late does no
@@ -265,11 +265,9 @@ uint64_t meta_limit_of(const pool_config &config)
 } // namespace
 
 arc_t::arc_t(const model_config &config, uint32_t buf_locks)
-    : arc_c(config.pool.arc_max), arc_c_max(config.pool.arc_max), arc_p(config.pool.arc_max / 2),
-      arc_meta_limit(meta_limit_of(config.pool))
+    : hash_lock_count(buf_locks), hash_locks(std::make_unique<hash_lock_t[]>(buf_locks)), arc_c(config.pool.arc_max),
+      arc_c_max(config.pool.arc_max), arc_p(config.pool.arc_max / 2), arc_meta_limit(meta_limit_of(config.pool))
 {
-    for (uint32_t i = 0; i < buf_locks; ++i)
-        hash_locks.emplace_back();
 }
 
 arc_buf_t *&arc_t::slot(uint64_t dva)

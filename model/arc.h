@@ -18,8 +18,8 @@
 
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <memory>
 #include <unordered_map>
 #include <vector>
 
@@ -94,8 +94,8 @@ struct arc_t {
         uint64_t esize = 0; // bytes on it: what can be evicted
     };
 
-    kmutex_t &hash_lock(uint64_t dva) { return hash_locks[dva % hash_locks.size()].lock; }
-    kcondvar_t &read_cv(uint64_t dva) { return hash_locks[dva % hash_locks.size()].read_cv; }
+    kmutex_t &hash_lock(uint64_t dva) { return hash_locks[dva % hash_lock_count].lock; }
+    kcondvar_t &read_cv(uint64_t dva) { return hash_locks[dva % hash_lock_count].read_cv; }
     arc_buf_t *&slot(uint64_t dva);
     arc_list_t &list(const arc_buf_t &buf) { return list(buf.b_state, buf.b_type); }
     arc_list_t &list(arc_state_t state, arc_buf_contents_t type);
@@ -107,7 +107,8 @@ struct arc_t {
     uint64_t meta_used() const; // of it, metadata
     bool is_overflowing() const;
 
-    std::deque<hash_lock_t> hash_locks; // headers found by DVA
+    const uint64_t hash_lock_count;
+    std::unique_ptr<hash_lock_t[]> hash_locks; // headers found by DVA
     std::vector<arc_buf_t *> by_dva;
     std::array<std::array<uint64_t, arc_contents_count>, arc_state_count> arcs_size{}; // bytes
     std::unordered_map<uint64_t, std::vector<arc_prefetch_t>> readers; // of blocks on their way; under their hash locks

@@ -246,22 +246,51 @@ void dbuf_hold_found(dnode_t &dn, dmu_buf_impl_t &db)
     mutex_exit(db.db_mtx);
 }
 
-Result<dbuf_hold_t> dbuf_hold_impl(dnode_t &dn, uint8_t level, uint64_t blkid, bool fail_sparse, bool fail_uncached)
+static inline Result<dbuf_hold_t> hold_as_chosen(dnode_t &dn, uint8_t level, uint64_t blkid, bool fail_sparse,
+                                                 bool fail_uncached)
 {
     return dn.dn_objset->os_dmu.variants.dbuf_hold->hold(dn, level, blkid, fail_sparse, fail_uncached);
+}
+
+Result<dbuf_hold_t> dbuf_hold_absent(dnode_t &dn, uint8_t level, uint64_t blkid, bool fail_sparse, uint32_t depth)
+{
+    auto place = dbuf_findbp(dn, level, blkid, fail_sparse, depth);
+    if (!place && (fail_sparse || place.error() != ENOENT))
+        return SET_ERROR(place.error());
+    dbuf_hold_t parent;
+    blkptr_t *bp = nullptr;
+    if (place) {
+        parent = std::move(place->parent);
+        bp = place->bp;
+    }
+    if (fail_sparse && bp != nullptr && BP_IS_HOLE(*bp))
+        return SET_ERROR(ENOENT);
+    dmu_buf_impl_t *db = dbuf_create(dn, level, blkid, parent.get(), bp);
+    dbuf_hold_found(dn, *db);
+    parent.rele(); // not before db_mtx is free
+    return dbuf_hold_t(db);
+}
+
+Result<dbuf_hold_t> dbuf_hold_impl(dnode_t &dn, uint8_t level, uint64_t blkid, bool fail_sparse, bool fail_uncached)
+{
+    return hold_as_chosen(dn, level, blkid, fail_sparse, fail_uncached);
+}
+
+static inline dbuf_hold_t hold_level(dnode_t &dn, uint8_t level, uint64_t blkid)
+{
+    Probe probe{Fn::dbuf_hold_level_frame};
+    return hold_as_chosen(dn, level, blkid, false, false).take_or({});
 }
 
 dbuf_hold_t dbuf_hold(dnode_t &dn, uint64_t blkid)
 {
     Probe probe{Fn::dbuf_hold};
-    return dbuf_hold_level(dn, 0, blkid);
+    return hold_level(dn, 0, blkid);
 }
 
 dbuf_hold_t dbuf_hold_level(dnode_t &dn, uint8_t level, uint64_t blkid)
 {
-    Probe probe{Fn::dbuf_hold_level_frame};
-    auto held = dbuf_hold_impl(dn, level, blkid, false, false);
-    return held ? std::move(*held) : dbuf_hold_t();
+    return hold_level(dn, level, blkid);
 }
 
 void dbuf_add_ref(dmu_buf_impl_t &db)

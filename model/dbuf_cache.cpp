@@ -31,32 +31,31 @@ dbuf_cached_state_t cache_for(dmu_state_t &dmu, dmu_buf_impl_t &db)
     }
     if (!is_metadata_cached(type))
         return DB_DBUF_CACHE;
-    if (dmu.dbuf_cache.caches[DB_DBUF_METADATA_CACHE].size.peek() <= dmu.dbuf_cache.metadata_max_bytes)
+    if (dmu.dbuf_stats.metadata_cache_size_bytes <= dmu.dbuf_cache.metadata_max_bytes)
         return DB_DBUF_METADATA_CACHE;
     dmu.dbuf_stats.metadata_cache_overflow.atomic_add(1);
     return DB_DBUF_CACHE;
 }
 
-// The counters of a dbuf that enters (sign 1) or leaves (sign -1) a cache, whose size has been changed.
-void count_cached(dmu_state_t &dmu, const dmu_buf_impl_t &db, dbuf_cached_state_t which, int64_t sign)
+// Size and counters of a cache that a dbuf enters (sign 1) or leaves (sign -1). Returns the size.
+SIM_ALWAYS_INLINE uint64_t count_cached(dmu_state_t &dmu, const dmu_buf_impl_t &db, dbuf_cached_state_t which,
+                                        int64_t sign)
 {
     dbuf_stats_t &stats = dmu.dbuf_stats;
-    auto &bytes = which == DB_DBUF_CACHE ? stats.cache_size_bytes : stats.metadata_cache_size_bytes;
-    bytes = dmu.dbuf_cache.caches[which].size.peek(); // what whoever asks for the kstat would be told
-    if (which == DB_DBUF_METADATA_CACHE) {
-        stats.metadata_cache_count.atomic_add(sign);
-        return;
-    }
-    stats.cache_levels[db.db_level].atomic_add(sign);
-    stats.cache_count.atomic_add(sign);
-    stats.cache_levels_bytes[db.db_level].atomic_add(sign * int64_t{db.db_size});
+    const int64_t bytes = sign * int64_t{db.db_size};
+    if (which == DB_DBUF_CACHE) [[likely]]
+        return atomic_add_each({{stats.cache_size_bytes, bytes},
+                                {stats.cache_levels[db.db_level], sign},
+                                {stats.cache_count, sign},
+                                {stats.cache_levels_bytes[db.db_level], bytes}});
+    return atomic_add_each({{stats.metadata_cache_size_bytes, bytes}, {stats.metadata_cache_count, sign}});
 }
 
 void evict_to_lowater(dmu_state_t &dmu)
 {
     uint32_t in_vain = 0; // pieces of the list in a row in which there was nothing to be had
     const uint32_t pieces = dmu.dbuf_cache.main().cache.get_num_sublists();
-    while (dmu.dbuf_cache.main().size.load() > dmu.dbuf_cache.lowater_bytes() && in_vain < pieces)
+    while (dmu.dbuf_stats.cache_size_bytes.atomic_load() > dmu.dbuf_cache.lowater_bytes() && in_vain < pieces)
         in_vain = dbuf_evict_one(dmu) ? 0 : in_vain + 1;
 }
 
@@ -65,7 +64,7 @@ void dbuf_evict_thread(dmu_state_t &dmu)
     dbuf_caches_t &caches = dmu.dbuf_cache;
     auto held = mutex_enter(caches.dbuf_evict_lock);
     while (!caches.exiting) {
-        if (caches.main().size.load() <= caches.lowater_bytes()) {
+        if (dmu.dbuf_stats.cache_size_bytes.atomic_load() <= caches.lowater_bytes()) {
             cv_wait(caches.dbuf_evict_cv, caches.dbuf_evict_lock, WaitKind::other);
             continue;
         }
@@ -112,11 +111,10 @@ bool dbuf_evict_one(dmu_state_t &dmu)
             return false;
         piece.mls_list.remove(db);
     }
-    atomic_add_64(cache.size, -int64_t{db->db_size});
     count_cached(dmu, *db, DB_DBUF_CACHE, -1);
     db->db_caching_status = DB_NO_CACHE;
     dbuf_destroy(*db);
-    dmu.dbuf_stats.cache_size_bytes_max.atomic_max(cache.size.peek());
+    dmu.dbuf_stats.cache_size_bytes_max.atomic_max(dmu.dbuf_stats.cache_size_bytes);
     dmu.dbuf_stats.cache_total_evicts.atomic_add(1);
     return true;
 }
@@ -129,7 +127,6 @@ void dbuf_cache_remove(dmu_state_t &dmu, dmu_buf_impl_t &db)
         Probe remove_probe{Fn::multilist_remove};
         cache.cache.remove(&db, db.db_hash);
     }
-    atomic_add_64(cache.size, -int64_t{db.db_size});
     count_cached(dmu, db, db.db_caching_status, -1);
     db.db_caching_status = DB_NO_CACHE;
 }
@@ -145,8 +142,7 @@ void dbuf_cache_insert(dmu_state_t &dmu, dmu_buf_impl_t &db, bool evicting)
         Probe insert_probe{Fn::multilist_insert};
         cache.cache.insert(&db, db.db_hash);
     }
-    const uint64_t size = atomic_add_64_nv(cache.size, int64_t{db.db_size});
-    count_cached(dmu, db, which, 1);
+    const uint64_t size = count_cached(dmu, db, which, 1);
     auto &most =
         which == DB_DBUF_CACHE ? dmu.dbuf_stats.cache_size_bytes_max : dmu.dbuf_stats.metadata_cache_size_bytes_max;
     most.atomic_max(size);
@@ -155,7 +151,7 @@ void dbuf_cache_insert(dmu_state_t &dmu, dmu_buf_impl_t &db, bool evicting)
     if (which != DB_DBUF_CACHE || evicting)
         return;
     Probe probe{Fn::dbuf_evict_notify};
-    if (cache.size.load() <= dmu.dbuf_cache.target_bytes()) [[likely]]
+    if (dmu.dbuf_stats.cache_size_bytes.atomic_load() <= dmu.dbuf_cache.target_bytes()) [[likely]]
         return;
     if (costs_no_time())
         evict_to_lowater(dmu);

@@ -56,6 +56,9 @@ void dbuf_evict_stop(dmu_state_t &dmu);
 // The part of a hold after the dbuf has been found: its buffer is taken up, its data protected from a write under way.
 // REQUIRES: db_mtx held; it is not afterwards.
 void dbuf_hold_found(dnode_t &dn, dmu_buf_impl_t &db);
+// The part of a hold of a block that is in no dbuf yet: its place is found, `depth` levels below the block first asked
+// for, and a dbuf made. ENOENT as dbuf_hold_impl. REQUIRES: dn_struct_rwlock is held.
+Result<dbuf_hold_t> dbuf_hold_absent(dnode_t &dn, uint8_t level, uint64_t blkid, bool fail_sparse, uint32_t depth);
 
 // On dn's list of records of the top level. REQUIRES: dn_mtx held, or in the sync thread.
 void dnode_list_dirty_record(dnode_t &dn, dbuf_dirty_record_t &dr);

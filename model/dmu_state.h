@@ -47,7 +47,6 @@ constexpr uint64_t DBUF_HASH_BUCKETS = 1ull << 20;
 struct dbuf_cache_t {
     multilist_t<dmu_buf_impl_t> cache{member_offset(&dmu_buf_impl_t::db_cache_link),
                                       Fn::dbuf_cache_multilist_index_func};
-    atomic_uint64_t size; // bytes
 };
 struct dbuf_caches_t {
     explicit dbuf_caches_t(const pool_config &config);

@@ -38,12 +38,18 @@ public:
         value_ -= delta;
         return *this;
     }
-    // atomic_add_64 on a word that all CPUs share.
-    void atomic_add(int64_t delta)
+    // atomic_add_64_nv on a word that all CPUs share.
+    uint64_t atomic_add(int64_t delta)
     {
         settle();
         line_.modify();
-        value_ += static_cast<uint64_t>(delta);
+        return value_ += static_cast<uint64_t>(delta);
+    }
+    uint64_t atomic_load()
+    {
+        settle();
+        line_.load();
+        return value_;
     }
     // A new maximum is stored, which is rare; the comparison reads the word.
     void atomic_max(uint64_t value)
@@ -57,8 +63,38 @@ public:
     }
 
 private:
+    template <size_t count>
+    friend uint64_t atomic_add_each(const struct kstat_delta_t (&)[count]);
+
     sim::Line line_;
     uint64_t value_ = 0;
 };
+
+struct kstat_delta_t {
+    kstat_named_t &counter;
+    int64_t delta;
+};
+
+// atomic_add of each, one after the other; returns what the first of them had become. Where all their lines are near
+// and nobody's turn comes before the last, that is one charge.
+template <size_t count>
+SIM_ALWAYS_INLINE uint64_t atomic_add_each(const kstat_delta_t (&adds)[count])
+{
+    const sim::Key at = sim::hot.key;
+    const sim::Key price = sim::hot.prices.rmw_owned;
+    bool near = at + (count - 1) * price < sim::hot.horizon;
+    for (const kstat_delta_t &add : adds)
+        near = near && add.counter.line_.is_alone(at);
+    if (near) [[likely]] {
+        sim::charge_key(count * price);
+        for (const kstat_delta_t &add : adds)
+            add.counter.value_ += static_cast<uint64_t>(add.delta);
+        return adds[0].counter.value_;
+    }
+    const uint64_t first = adds[0].counter.atomic_add(adds[0].delta);
+    for (size_t i = 1; i < count; ++i)
+        adds[i].counter.atomic_add(adds[i].delta);
+    return first;
+}
 
 } // namespace dmu

@@ -7,7 +7,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <memory>
+#include <vector>
 
 #include "model/list.h"
 #include "model/spl.h"
@@ -25,14 +26,14 @@ public:
 
     // index_func: what is counted when an element is asked for its piece. REQUIRES: a simulated thread, since the
     // machine's CPUs are counted.
-    multilist_t(size_t offset, Fn index_func) : index_func_(index_func)
+    multilist_t(size_t offset, Fn index_func) : ml_num_sublists_(max_ncpus()), index_func_(index_func)
     {
-        for (uint32_t i = 0; i < max_ncpus(); ++i)
-            ml_sublists_.emplace_back(offset);
+        for (uint32_t i = 0; i < ml_num_sublists_; ++i)
+            ml_sublists_.push_back(std::make_unique<sublist_t>(offset));
     }
 
-    uint32_t get_num_sublists() const { return static_cast<uint32_t>(ml_sublists_.size()); }
-    sublist_t &sublist(uint64_t hash) { return ml_sublists_[hash % ml_sublists_.size()]; }
+    uint32_t get_num_sublists() const { return ml_num_sublists_; }
+    sublist_t &sublist(uint64_t hash) { return *ml_sublists_[hash % ml_num_sublists_]; }
     // Where the next search for something old begins.
     uint32_t next_index() { return rotor_ = (rotor_ + 1) % get_num_sublists(); }
 
@@ -50,16 +51,10 @@ public:
         auto held = mutex_enter(piece.mls_lock);
         piece.mls_list.remove(item);
     }
-    bool empty() const
-    {
-        for (const sublist_t &piece : ml_sublists_)
-            if (!piece.mls_list.empty())
-                return false;
-        return true;
-    }
 
 private:
-    std::deque<sublist_t> ml_sublists_;
+    const uint32_t ml_num_sublists_;
+    std::vector<std::unique_ptr<sublist_t>> ml_sublists_;
     Fn index_func_;
     uint32_t rotor_ = 0;
 };

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cerrno>
-#include <optional>
 #include <utility>
 
 #include "sim/verify.h"
@@ -24,7 +23,7 @@ struct error_t {
 template <class T = void>
 class [[nodiscard]] Result {
 public:
-    Result(T value) : value_(std::move(value)) {}
+    Result(T value) : value_(std::move(value)) {} // of a type that can be empty
     Result(error_t error) : error_(error.code) { VERIFY(error_ != 0); }
 
     explicit operator bool() const { return error_ == 0; }
@@ -34,19 +33,20 @@ public:
     T &operator*()
     {
         VERIFY(error_ == 0);
-        return *value_;
+        return value_;
     }
     const T &operator*() const
     {
         VERIFY(error_ == 0);
-        return *value_;
+        return value_;
     }
     T *operator->() { return &**this; }
     const T *operator->() const { return &**this; }
-    T value_or(T fallback) const { return error_ == 0 ? *value_ : std::move(fallback); }
+    T value_or(T fallback) const { return error_ == 0 ? value_ : std::move(fallback); }
+    T take_or(T fallback) { return error_ == 0 ? std::move(value_) : std::move(fallback); } // for what cannot be copied
 
 private:
-    std::optional<T> value_;
+    T value_{};
     int error_ = 0;
 };
 

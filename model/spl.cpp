@@ -44,20 +44,13 @@ zrlock_t::Collision &zrlock_t::collision()
     return *collision_;
 }
 
-void zrlock_t::add()
+void zrlock_t::add_slow()
 {
-    while (!word_.add_unless(locked_word, 1)) {
+    do {
         auto held = mutex_enter(collision().lock);
         while (word_.load() == locked_word)
             cv_wait(collision_->changed, collision_->lock);
-    }
-}
-
-void zrlock_t::remove()
-{
-    const uint32_t before = word_.fetch_add(~uint32_t{0});
-    VERIFY3(before, !=, 0u);
-    VERIFY3(before, !=, locked_word);
+    } while (!word_.add_unless(locked_word, 1));
 }
 
 bool zrlock_t::try_enter()

@@ -239,13 +239,13 @@ struct counted_refcount_t : zfs_refcount_t {
     using zfs_refcount_t::zfs_refcount_t;
 };
 template <Fn counter>
-uint32_t zfs_refcount_add(counted_refcount_t<counter> &holds)
+SIM_ALWAYS_INLINE uint32_t zfs_refcount_add(counted_refcount_t<counter> &holds)
 {
     count_calls(counter, 1);
     return zfs_refcount_add(static_cast<zfs_refcount_t &>(holds));
 }
 template <Fn counter>
-uint32_t zfs_refcount_remove(counted_refcount_t<counter> &holds)
+SIM_ALWAYS_INLINE uint32_t zfs_refcount_remove(counted_refcount_t<counter> &holds)
 {
     count_calls(counter, 1);
     return zfs_refcount_remove(static_cast<zfs_refcount_t &>(holds));
@@ -261,8 +261,16 @@ class zrlock_t {
 public:
     zrlock_t();
     // A reference; waits while it is locked.
-    void add();
-    void remove();
+    SIM_ALWAYS_INLINE void add()
+    {
+        if (!word_.add_unless(locked_word, 1)) [[unlikely]]
+            add_slow();
+    }
+    SIM_ALWAYS_INLINE void remove()
+    {
+        const uint32_t before = word_.fetch_add(~uint32_t{0});
+        VERIFY(before != 0 && before != locked_word);
+    }
     // True: no references, and nobody gets one until exit().
     [[nodiscard]] bool try_enter();
     void exit();
@@ -280,6 +288,7 @@ private:
         kcondvar_t changed;
     };
     Collision &collision();
+    void add_slow(); // after a try that found it locked
 
     atomic_uint32_t word_;
     std::unique_ptr<Collision> collision_;

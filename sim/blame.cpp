@@ -8,17 +8,21 @@ namespace sim {
 
 namespace {
 
+// Who is often to blame comes to stand in front.
 void add(LockInstance &instance, uint32_t node, uint64_t ps)
 {
     if (ps == 0)
         return;
-    for (Blame &blame : instance.blame) {
-        if (blame.node == node) {
-            blame.ps += ps;
-            return;
-        }
+    std::vector<Blame> &blame = instance.blame;
+    for (size_t i = 0; i < blame.size(); ++i) {
+        if (blame[i].node != node)
+            continue;
+        blame[i].ps += ps;
+        if (i > 0)
+            std::swap(blame[i], blame[i - 1]);
+        return;
     }
-    instance.blame.push_back({node, ps});
+    blame.push_back({node, ps});
 }
 
 // The thread that surely holds it, itself on its way through life.
@@ -87,7 +91,7 @@ void account(LockBase &lock, LockInstance &instance, int64_t at_ps)
     if (at_ps <= from)
         return;
     const int64_t held_from = held_since(lock, instance, from, at_ps);
-    add(instance, Blame::hand_over, static_cast<uint64_t>(held_from - from) * instance.waiting);
+    instance.hand_over_ps += static_cast<uint64_t>(held_from - from) * instance.waiting;
     add(instance, lock.node, static_cast<uint64_t>(at_ps - held_from) * instance.waiting);
 
     const Thread *owner = known_owner(lock);
@@ -109,7 +113,7 @@ void account_alone(LockBase &lock, const Thread &thread, int64_t at_ps)
 {
     const int64_t from = std::max(thread.alone_since_ps, hot.counted_from_ps());
     if (hot.counting && at_ps > from)
-        add(hot.simulator->instance_of(lock), Blame::hand_over, static_cast<uint64_t>(at_ps - from));
+        hot.simulator->instance_of(lock).hand_over_ps += static_cast<uint64_t>(at_ps - from);
 }
 
 } // namespace

@@ -12,8 +12,7 @@ namespace {
 
 uint64_t sharer_bit(uint32_t cpu)
 {
-    const uint32_t cpus = hot.simulator == nullptr ? 1 : hot.sharer_shift;
-    return uint64_t{1} << ((cpu >> cpus) & 63);
+    return uint64_t{1} << ((cpu >> hot.sharer_shift) & 63);
 }
 
 // The library's popcount is a call on machines as old as the compiler assumes.
@@ -51,6 +50,14 @@ void Line::modify_slow()
 {
     const uint32_t cpu = current_cpu();
     const uint32_t owner = cpu_of(state);
+    if (sharers == 0 && owner != limits::timer_cpu && hot.line_model && !hot.free_running) [[likely]] {
+        Key span = std::max(transfer(static_cast<uint16_t>(owner), cpu), hot.prices.rmw_owned);
+        if (state > hot.key)
+            span += (state - hot.key) & ~Key{limits::timer_cpu};
+        charge_key(span);
+        state = hot.key;
+        return;
+    }
     Key cost = hot.prices.rmw_owned;
     if (owner != limits::timer_cpu && hot.line_model && !hot.free_running) {
         if (state > hot.key)
@@ -72,9 +79,12 @@ void Line::modify_slow()
 void Line::load_slow()
 {
     const uint32_t cpu = current_cpu();
+    if ((sharers & sharer_bit(cpu)) != 0) {
+        charge_key(hot.prices.load_hit);
+        return;
+    }
     const uint32_t owner = cpu_of(state);
-    if (owner == cpu || (sharers & sharer_bit(cpu)) != 0 || owner == limits::timer_cpu || !hot.line_model ||
-        hot.free_running) {
+    if (owner == cpu || owner == limits::timer_cpu || !hot.line_model || hot.free_running) {
         if (owner == limits::timer_cpu)
             state = (hot.key & ~Key{limits::timer_cpu}) | cpu;
         charge_key(hot.prices.load_hit);

@@ -33,7 +33,7 @@ struct Line {
             load_slow();
     }
     // The CPU of that key has it, and no other.
-    SIM_ALWAYS_INLINE bool is_alone(Key at) const { return cpu_of(state ^ at) == 0 && sharers == 0; }
+    SIM_ALWAYS_INLINE bool is_alone(Key at) const { return (cpu_of(state ^ at) | sharers) == 0; }
 
 private:
     void modify_slow();

@@ -5,7 +5,10 @@
 
 namespace sim {
 
-CallTree::CallTree(uint32_t functions) : functions_(functions), childless_(functions, nullptr) {}
+CallTree::CallTree(uint32_t functions, bool watched)
+    : functions_(functions), watched_(watched), childless_(functions, nullptr)
+{
+}
 
 CallNode *CallTree::root(const std::string &group)
 {
@@ -14,7 +17,7 @@ CallNode *CallTree::root(const std::string &group)
             return node;
     }
     const uint32_t index = static_cast<uint32_t>(nodes_.size());
-    nodes_.push_back({childless_.data(), nullptr, 0, 0, 0, 0, 0, index, 0, 0, 0, {}, {}});
+    nodes_.push_back({childless_.data(), nullptr, 0, 0, 0, 0, 0, 0, index, 0, 0, 0, childless_.data(), {}, {}});
     roots_.emplace_back(group, &nodes_.back());
     return &nodes_.back();
 }
@@ -24,8 +27,10 @@ CallNode *CallTree::make_child(CallNode *parent, uint16_t function, uint32_t fra
     VERIFY3(function, <, functions_);
     VERIFY3(nodes_.size(), <, limits::call_nodes);
     VERIFY3(parent->depth, <, limits::call_depth);
-    if (parent->children == childless_.data())
-        parent->children = child_tables_.emplace_back(functions_, nullptr).data();
+    if (parent->table == childless_.data())
+        parent->table = child_tables_.emplace_back(functions_, nullptr).data();
+    if (!watched_)
+        parent->children = parent->table;
 
     const uint32_t index = static_cast<uint32_t>(nodes_.size());
     nodes_.push_back({childless_.data(),
@@ -35,14 +40,16 @@ CallNode *CallTree::make_child(CallNode *parent, uint16_t function, uint32_t fra
                       0,
                       0,
                       0,
+                      0,
                       index,
                       parent->stack_bytes + frame_bytes,
                       function,
                       static_cast<uint16_t>(parent->depth + 1),
+                      childless_.data(),
                       {},
                       {}});
     CallNode *node = &nodes_.back();
-    parent->children[function] = node;
+    parent->table[function] = node;
     return node;
 }
 
@@ -54,11 +61,21 @@ void CallTree::set_costs(std::span<const Key> costs)
         node.cost = node.parent != nullptr ? costs[node.function] : 0;
 }
 
+void CallTree::sum_charges()
+{
+    for (CallNode &node : nodes_) {
+        node.charged_ps += node.charged >> limits::cpu_bits;
+        node.charged = 0;
+    }
+}
+
 void CallTree::clear_counts()
 {
     for (CallNode &node : nodes_) {
-        node.calls = node.charged_ps = node.spin_ps = node.blocked_ps = 0;
-        node.mutex_holds.times = node.rwlock_holds.times = 0;
+        node.calls = node.charged = node.charged_ps = node.spin_ps = node.blocked_ps = 0;
+        for (HoldPlaces *places : {&node.mutex_holds, &node.rwlock_holds})
+            for (EqualHolds &equal : *places)
+                equal.times = 0;
     }
 }
 

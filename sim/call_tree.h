@@ -7,6 +7,7 @@
 
 #include "sim/event_queue.h"
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -25,33 +26,37 @@ struct FunctionInfo {
     uint32_t pushed_bytes = 0; // of its arguments, by its caller, as part of the caller's frame
 };
 
-// Holds that ended in a frame, equal ones in a row: most are equal to the one before, and one comparison is less than
-// an entry in a histogram. They are entered there when another one comes or somebody wants to read it (lock.h).
-struct EqualHolds {
+// Holds that ended in a frame: most are equal to one of the last few, and a comparison is less than an entry in a
+// histogram. They are entered there when another one needs the place or somebody wants to read it (lock.h).
+struct alignas(32) EqualHolds {
     Key span = 0; // from taking to leaving, on one CPU
     uint64_t times = 0;
     uint32_t lock_class = 0;
 };
+inline constexpr uint32_t hold_places = 4;
+using HoldPlaces = std::array<EqualHolds, hold_places>;
 
 struct CallNode {
-    CallNode **children; // by function
+    CallNode **children; // by function; where frames are watched always empty, so that every entry is noticed (probe.h)
     CallNode *parent;    // null: the root of a thread group
     uint64_t calls;
     Key cost;            // of one call, as a key span; 0 while nothing costs time
-    uint64_t charged_ps; // by primitives, while this node was current
+    Key charged;         // by primitives, while this node was current: a key span, since a shift at each would show
+    uint64_t charged_ps; // what came of it until CallTree::sum_charges(), and what was computed (charge())
     uint64_t spin_ps;    // burned waiting for locks
     uint64_t blocked_ps; // of such waits, off the CPU
     uint32_t index;      // in CallTree::nodes
     uint32_t stack_bytes;
     uint16_t function; // meaningless in a root
     uint16_t depth;
-    EqualHolds mutex_holds{};
-    EqualHolds rwlock_holds{};
+    CallNode **table; // the true children
+    HoldPlaces mutex_holds{};
+    HoldPlaces rwlock_holds{};
 };
 
 class CallTree {
 public:
-    explicit CallTree(uint32_t functions);
+    explicit CallTree(uint32_t functions, bool watched = false);
     CallTree(const CallTree &) = delete;
     CallTree &operator=(const CallTree &) = delete;
 
@@ -60,12 +65,15 @@ public:
     std::deque<CallNode> &nodes() { return nodes_; }
     const CallNode &node(uint32_t index) const { return nodes_[index]; }
     const std::vector<std::pair<std::string, CallNode *>> &roots() const { return roots_; }
+    // Brings charged_ps up to date. A node's `charged` has room for 2^54 ps, so it is called now and then.
+    void sum_charges();
     void clear_counts();
     // What a call costs from now on, by function.
     void set_costs(std::span<const Key> costs);
 
 private:
     uint32_t functions_;
+    bool watched_;
     std::span<const Key> costs_;
     std::vector<CallNode *> childless_; // shared by all nodes that have no child yet
     std::deque<CallNode> nodes_;

@@ -82,7 +82,7 @@ void touch_supposed_line(const LockBase &lock, Line &line)
     const Key full = hot.key - before;
     const Key part = reduced_span(full, times_cheaper(lock));
     hot.key = before + part;
-    hot.node->charged_ps -= (full - part) >> limits::cpu_bits;
+    hot.node->charged -= full - part;
     line.state = hot.key;
     keep_line_odd(lock, line);
 }
@@ -143,7 +143,7 @@ bool take_care(Scheduler &scheduler)
     if (Random *random = hot.simulator->disturbance()) {
         const Key length = delay(*random);
         at += length;
-        hot.node->charged_ps += length >> limits::cpu_bits;
+        hot.node->charged += length;
     }
     const uint64_t computed = (at - resumed_at) >> limits::cpu_bits;
     const uint64_t given_back = std::min(self.credit_ps, computed);

@@ -53,6 +53,7 @@ struct alignas(64) Hot {
     Key key = 0;           // of the running CPU: what time it is for the running thread
     Key horizon = never;   // the first key at which anybody else has to be looked at
     Key release_ahead = 0; // a lock may be released ahead of the others while the key is below this
+    Key slice_end = never; // of the running thread's time slice
     Thread *thread = nullptr;
     CallNode *node = nullptr;
     uint64_t *calls = nullptr;
@@ -116,15 +117,21 @@ void sleep_until(Time until, WaitKind kind);
 void sleep_for(Duration length, WaitKind kind);
 // Lets waiting threads of the same CPU run first.
 void yield_cpu();
-// The number of the CPU the thread runs on. Settles: the thread may be moved between asking and using the answer.
-uint32_t cpu_seqid();
+// The number of the CPU the thread runs on, for what belongs to that CPU alone: threads of one CPU run in the order of
+// time, so nobody has to come first. Only at the end of its time slice may the thread be moved.
+inline uint32_t cpu_seqid()
+{
+    if (hot.key >= hot.slice_end) [[unlikely]]
+        settle_slow();
+    return current_cpu();
+}
 
 // ---- for the primitives ----
 
 SIM_ALWAYS_INLINE void charge_key(Key span)
 {
     hot.key += span;
-    hot.node->charged_ps += span >> limits::cpu_bits;
+    hot.node->charged += span;
 }
 
 } // namespace sim

@@ -226,14 +226,17 @@ void enter_holds(EqualHolds &equal)
     equal.times = 0;
 }
 
-void count_other_hold(const LockBase &lock, Key until, EqualHolds &equal)
+// A class whose holds differ all the time does not drive out the others.
+void count_other_hold(const LockBase &lock, Key until, HoldPlaces &places)
 {
+    const Key span = until - lock.key;
     if (cpu_of(until ^ lock.key) != 0) { // its thread was moved while holding it
         hot.lock_counts[lock.lock_class].hold->add((until >> limits::cpu_bits) - (lock.key >> limits::cpu_bits));
         return;
     }
+    EqualHolds &equal = places[lock.lock_class % hold_places];
     enter_holds(equal);
-    equal = {until - lock.key, 1, lock.lock_class};
+    equal = {span, 1, lock.lock_class};
 }
 
 void count_hold(const LockBase &lock, Key until)

@@ -117,18 +117,19 @@ SIM_ALWAYS_INLINE void digest_event(Thread &thread, uint64_t what)
 // Not counted, announced, or begun before the measurement.
 SIM_OUT_OF_LINE void count_special_hold(const LockBase &lock, Key until);
 
-// A hold unlike those before it.
-SIM_OUT_OF_LINE void count_other_hold(const LockBase &lock, Key until, EqualHolds &equal);
+// A hold unlike the one in its class's place.
+__attribute__((noinline)) void count_other_hold(const LockBase &lock, Key until, HoldPlaces &places);
 // Enters what has been put off.
 void enter_holds(EqualHolds &equal);
 
-// REQUIRES: it began at plain_holds_from or later. `equal` is one of the current node's.
-SIM_ALWAYS_INLINE void count_plain_hold(const LockBase &lock, Key until, EqualHolds &equal)
+// REQUIRES: it began at plain_holds_from or later. `places` are the current node's.
+SIM_ALWAYS_INLINE void count_plain_hold(const LockBase &lock, Key until, HoldPlaces &places)
 {
+    EqualHolds &equal = places[lock.lock_class % hold_places];
     if (until - lock.key == equal.span && lock.lock_class == equal.lock_class) [[likely]]
         ++equal.times;
     else
-        count_other_hold(lock, until, equal);
+        count_other_hold(lock, until, places);
 }
 
 // The lock is left at that instant.

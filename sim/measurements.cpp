@@ -62,13 +62,10 @@ void Simulator::count_wait(LockBase &lock, const CallNode &waiter, uint64_t wait
     instance.wait_ps += wait_ps;
 }
 
-LockInstance &Simulator::instance_of(LockBase &lock)
+void Simulator::make_instance(LockBase &lock)
 {
-    if (lock.instance == 0) [[unlikely]] {
-        statistics_.instances.emplace_back().lock_class = lock.lock_class;
-        lock.instance = static_cast<uint32_t>(statistics_.instances.size());
-    }
-    return statistics_.instances[lock.instance - 1];
+    statistics_.instances.emplace_back().lock_class = lock.lock_class;
+    lock.instance = static_cast<uint32_t>(statistics_.instances.size());
 }
 
 // A wait that is not over counts as far as it has come.
@@ -102,10 +99,6 @@ void Simulator::take_blame(LockStatistics &locks, const std::vector<uint32_t> &p
     const size_t columns = size_t{locks.functions} + 1;
     for (LockInstance &instance : locks.instances) {
         for (Blame &blame : instance.blame) {
-            if (blame.node == Blame::hand_over) {
-                locks.hand_over_ps[instance.lock_class] += blame.ps;
-                continue;
-            }
             const CallNode &node = call_tree_.node(blame.node);
             const size_t column = node.parent == nullptr ? locks.functions : node.function;
             locks.holder_ps[instance.lock_class * columns + column] += blame.ps;
@@ -113,6 +106,9 @@ void Simulator::take_blame(LockStatistics &locks, const std::vector<uint32_t> &p
         }
         std::sort(instance.blame.begin(), instance.blame.end(),
                   [](const Blame &a, const Blame &b) { return a.node < b.node; });
+        locks.hand_over_ps[instance.lock_class] += instance.hand_over_ps;
+        if (instance.hand_over_ps > 0)
+            instance.blame.push_back({Blame::hand_over, instance.hand_over_ps});
     }
 }
 
@@ -141,6 +137,7 @@ void Simulator::begin_measurement()
     for (LockInstance &instance : statistics_.instances) {
         instance.contended = instance.wait_ps = 0;
         instance.blame.clear();
+        instance.hand_over_ps = 0;
     }
     for (const std::unique_ptr<Thread> &thread : threads_) {
         Thread &t = *thread;
@@ -187,8 +184,8 @@ void Simulator::measure_nodes(const CallNode &node, uint32_t parent, std::vector
     measured_.nodes.push_back(
         {parent, node.function, node.stack_bytes, node.calls, self, node.spin_ps, node.blocked_ps, ""});
     for (uint32_t function = 0; function < statistics_.functions; ++function) {
-        if (node.children[function] != nullptr)
-            measure_nodes(*node.children[function], index, places);
+        if (node.table[function] != nullptr)
+            measure_nodes(*node.table[function], index, places);
     }
 }
 
@@ -200,6 +197,7 @@ void Simulator::take_measurements()
     const int64_t until = m.until.ps;
 
     cut_waits(until);
+    call_tree_.sum_charges();
 
     // Nodes are made in the order of the host's execution, so they are told in an order of their own.
     std::vector<uint32_t> places(call_tree_.nodes().size());
@@ -230,8 +228,9 @@ void Simulator::take_measurements()
         m.cpus.push_back(per_cpu);
     }
     for (CallNode &node : call_tree_.nodes()) {
-        enter_holds(node.mutex_holds);
-        enter_holds(node.rwlock_holds);
+        for (HoldPlaces *places : {&node.mutex_holds, &node.rwlock_holds})
+            for (EqualHolds &equal : *places)
+                enter_holds(equal);
     }
     m.holds = holds_;
     m.locks = statistics_;

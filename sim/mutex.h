@@ -36,7 +36,7 @@ public:
         if (waiters == nullptr && at < hot.release_ahead && key >= hot.plain_holds_from) [[likely]] {
             hot.key = at;
             CallNode *const call = hot.node;
-            call->charged_ps += span >> limits::cpu_bits;
+            call->charged += span;
             count_plain_hold(*this, at, call->mutex_holds);
             owner = nullptr;
             key = at;
@@ -65,7 +65,7 @@ private:
         ++hot.lock_counts[lock_class].acquisitions;
         digest_event(*thread, at + lock_class);
         const Key span = hot.prices.rmw_owned;
-        call->charged_ps += span >> limits::cpu_bits;
+        call->charged += span;
         hot.key = at + span;
         owner = thread;
         key = at + span;
@@ -77,21 +77,24 @@ private:
     {
         const uint32_t cpu = current_cpu();
         count_acquisition(line != cpu);
-        const Key data = data_behind(line, cpu);
+        Key price = hot.prices.rmw_owned;
+        Key data = 0;
         if (line != cpu) {
             if (line >= odd_line) [[unlikely]] {
+                data = data_behind(line, cpu);
                 charge_odd_line(*this, cpu);
+                price = 0;
             } else {
-                charge_key(hot.prices.transfer[hot.socket[line] != hot.socket[cpu]]);
+                const bool far = hot.socket[line] != hot.socket[cpu];
+                price = hot.prices.transfer[far];
+                data = hot.prices.data[far];
                 line = static_cast<uint16_t>(cpu);
             }
-        } else {
-            charge_key(hot.prices.rmw_owned);
         }
         owner = hot.thread;
-        key = hot.key;
+        key = hot.key + price;
         node = hot.node->index;
-        charge_key(data);
+        charge_key(price + data);
     }
     void count_acquisition(bool changes_owner)
     {
@@ -101,7 +104,6 @@ private:
         digest_event(*hot.thread, hot.key + lock_class);
     }
     void enter_slow();
-    void enter_carefully();
     void exit_slow();
     bool is_free() const { return owner == nullptr && key <= hot.key; }
     void line_up(Thread &self);

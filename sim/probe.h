@@ -9,20 +9,19 @@
 
 namespace sim {
 
-SIM_OUT_OF_LINE CallNode *probe_new_node(uint16_t function);
-SIM_OUT_OF_LINE void probe_announce(bool entered);
+// The first call on this path, or somebody watches frames.
+SIM_OUT_OF_LINE CallNode *probe_enter_slow(uint16_t function);
+SIM_OUT_OF_LINE void probe_leave_slow();
 
 struct Probe {
-    SIM_ALWAYS_INLINE explicit Probe(uint16_t function)
+    SIM_ALWAYS_INLINE explicit Probe(uint16_t function) : caller_(hot.node)
     {
-        CallNode *node = hot.node->children[function];
+        CallNode *node = caller_->children[function];
         if (node == nullptr) [[unlikely]]
-            node = probe_new_node(function);
+            node = probe_enter_slow(function);
         hot.node = node;
         ++node->calls;
         ++hot.calls[function];
-        if (hot.watch_frames) [[unlikely]]
-            probe_announce(true);
         hot.key += node->cost;
     }
     template <class E>
@@ -32,9 +31,12 @@ struct Probe {
     SIM_ALWAYS_INLINE ~Probe()
     {
         if (hot.watch_frames) [[unlikely]]
-            probe_announce(false);
-        hot.node = hot.node->parent;
+            probe_leave_slow();
+        hot.node = caller_;
     }
+
+private:
+    CallNode *const caller_;
 };
 
 } // namespace sim

@@ -40,7 +40,7 @@ public:
             key >= hot.plain_holds_from) [[likely]] {
             hot.key = at;
             CallNode *const call = hot.node;
-            call->charged_ps += span >> limits::cpu_bits;
+            call->charged += span;
             readers_ = 0;
             count_plain_hold(*this, at, call->rwlock_holds);
             owner = nullptr;
@@ -78,7 +78,7 @@ private:
         CallNode *const call = hot.node;
         const Key span = hot.prices.rmw_owned;
         const Key at = before + span;
-        call->charged_ps += span >> limits::cpu_bits;
+        call->charged += span;
         hot.key = at;
         ++hot.lock_counts[lock_class].acquisitions;
         digest_event(*thread, at + lock_class);

@@ -21,26 +21,6 @@ void Scheduler::start(const Machine &machine_in)
     slice_ps_ = machine->time_slice_ps;
 }
 
-void Scheduler::set_part(Thread &thread, Part part, int64_t at_ps)
-{
-    VERIFY3(at_ps, >=, thread.since_ps);
-    thread.parts[thread.part] += at_ps - thread.since_ps;
-    thread.part_before = thread.part;
-    thread.part = part;
-    thread.since_ps = at_ps;
-}
-
-void Scheduler::spinning(Thread &thread, bool yes)
-{
-    if (yes) {
-        spinning_.insert(thread.cpu);
-        ++spinners_;
-    } else {
-        spinning_.erase(thread.cpu);
-        --spinners_;
-    }
-}
-
 // ---- the dispatcher ----
 
 void Scheduler::dispatch(Key first)
@@ -88,6 +68,7 @@ inline __attribute__((always_inline)) void Scheduler::dispatch_inline(Key first)
         }
         hot.horizon = std::min({tree_.first_of_others(c.path), attention_, c.slice_end});
         hot.release_ahead = std::min(release_limit, c.slice_end);
+        hot.slice_end = c.slice_end;
         if (thread != me) {
             ++switches;
             me->fiber.switch_to(thread->fiber);
@@ -112,10 +93,6 @@ void Mutex::enter_elsewhere()
 // Where most of a run's turns are given: the dispatcher is part of it, which saves a frame of it on every switch.
 void Mutex::enter_slow()
 {
-    if (hot.horizon == 0) [[unlikely]] {
-        enter_carefully();
-        return;
-    }
     Thread &self = *hot.thread;
     self.wants = this;
     self.pending = Pending::acquire;
@@ -124,20 +101,8 @@ void Mutex::enter_slow()
         take();
     else
         wait_out();
-}
-
-// The same where nobody runs ahead.
-void Mutex::enter_carefully()
-{
-    Thread &self = *hot.thread;
-    self.wants = this;
-    self.pending = Pending::acquire;
-    hot.scheduler->dispatch(hot.scheduler->set_leaf(current_cpu(), hot.key));
-    if (self.waits_for == nullptr)
-        take();
-    else
-        wait_out();
-    note_taken(*this, true, true);
+    if (hot.horizon == 0) [[unlikely]] // nobody runs ahead
+        note_taken(*this, true, true);
 }
 
 // What the CPU of a waiting thread does in its place. False: the thread still waits.
@@ -203,7 +168,7 @@ void Scheduler::give_way(Pending pending, Key target)
 
 void settle_slow()
 {
-    hot.scheduler->let_others_first();
+    hot.scheduler->dispatch_inline(hot.scheduler->set_leaf(current_cpu(), hot.key));
 }
 
 void Scheduler::fire_timer()
@@ -423,7 +388,7 @@ void Scheduler::run_free(bool yes)
             set_leaf(cpu, c.target);
     }
     hot.horizon = 0; // the next touch of shared state works it out again
-    hot.release_ahead = 0;
+    hot.release_ahead = hot.slice_end = 0;
 }
 
 // ---- sleeping ----
@@ -495,12 +460,6 @@ void yield_cpu()
     // As if the time slice ended here.
     scheduler.cpus()[self.cpu].slice_end = hot.key;
     scheduler.give_way(Pending::resume, hot.key + 1024 /* one picosecond later: after the end of the slice */);
-}
-
-uint32_t cpu_seqid()
-{
-    settle();
-    return current_cpu();
 }
 
 } // namespace sim

@@ -31,9 +31,6 @@ public:
     void dispatch() { dispatch(tree_.first()); }
     void dispatch(Key first); // the same, of which the caller knows whose turn it is
     void dispatch_inline(Key first);
-    // Returns when nobody else comes first.
-    void let_others_first() { dispatch(set_leaf(current_cpu(), hot.key)); }
-
     // The same after giving `pending` and the time at which it wants to go on.
     void give_way(Pending pending, Key target);
     // Pays for going to sleep and sleeps until woken. The caller has cleared `woken` before anybody could wake it.
@@ -57,9 +54,25 @@ public:
     void delay_target(Thread &thread, Duration by) { set_leaf(thread.cpu, cpus_[thread.cpu].target + key_span(by)); }
     // It will not spin longer than that.
     void spin_until(Thread &thread, Key limit);
-    void spinning(Thread &thread, bool yes);
+    void spinning(Thread &thread, bool yes)
+    {
+        if (yes) {
+            spinning_.insert(thread.cpu);
+            ++spinners_;
+        } else {
+            spinning_.erase(thread.cpu);
+            --spinners_;
+        }
+    }
 
-    void set_part(Thread &thread, Part part, int64_t at_ps);
+    void set_part(Thread &thread, Part part, int64_t at_ps)
+    {
+        VERIFY(at_ps >= thread.since_ps);
+        thread.parts[thread.part] += at_ps - thread.since_ps;
+        thread.part_before = thread.part;
+        thread.part = part;
+        thread.since_ps = at_ps;
+    }
     // Returns the first key of all CPUs.
     Key set_leaf(uint32_t cpu, Key target)
     {

@@ -26,7 +26,7 @@ void invariant_is_breaking()
 
 Simulator::Simulator(const Machine &machine, const Tables &tables, uint64_t seed, Observer *observer)
     : machine_(machine), tables_(tables), seed_(seed), observer_(observer), scheduler_(std::make_unique<Scheduler>()),
-      call_tree_(static_cast<uint32_t>(tables.functions.size()))
+      call_tree_(static_cast<uint32_t>(tables.functions.size()), observer != nullptr && observer->wants_frames())
 {
     VERIFY(hot.simulator == nullptr); // one at a time
     VERIFY3(tables.functions.size(), <=, limits::functions);
@@ -324,6 +324,7 @@ void Simulator::progress()
 
 void Simulator::check_progress()
 {
+    call_tree_.sum_charges();
     if (scheduler_->decisions() - scheduler_->decisions_at_progress > limits::decisions_without_progress)
         stop(Ending::livelock, "no step of the workload was completed in " +
                                    std::to_string(limits::decisions_without_progress) +
@@ -336,7 +337,7 @@ void Simulator::invariant_breaks()
         return;
     broken_place_ = place_text();
     hot.broken = true;
-    hot.horizon = never; // unwinding leaves locks; nobody else may run meanwhile
+    hot.horizon = hot.slice_end = never; // unwinding leaves locks; nobody else may run meanwhile
 }
 
 uint64_t Simulator::digest() const

@@ -158,7 +158,12 @@ public:
 
     // ---- for sim/ ----
     void count_wait(LockBase &lock, const CallNode &waiter, uint64_t wait_ps, uint64_t spin_ps);
-    LockInstance &instance_of(LockBase &lock);
+    LockInstance &instance_of(LockBase &lock)
+    {
+        if (lock.instance == 0) [[unlikely]]
+            make_instance(lock);
+        return statistics_.instances[lock.instance - 1];
+    }
     void count_chain(const WaitChain &chain, uint64_t ps) { statistics_.chains[chain] += ps; }
     void look_for_ring(const Thread &thread);
     void look_for_sleep(); // has the workload gone to sleep for ever?
@@ -174,6 +179,7 @@ public:
     bool put_off_end();
 
 private:
+    SIM_OUT_OF_LINE void make_instance(LockBase &lock);
     static void thread_entry(void *thread);
     void run_body(Thread &thread);
     void set_prices();

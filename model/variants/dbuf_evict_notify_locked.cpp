@@ -15,8 +15,8 @@ public:
         bool evict_now = false;
         {
             auto held = mutex_enter(dmu.dbuf_cache.dbuf_evict_lock);
-            if (dmu.dbuf_cache.main().size.load() > dmu.dbuf_cache.target_bytes()) {
-                evict_now = dmu.dbuf_cache.main().size.load() > dmu.dbuf_cache.hiwater_bytes();
+            if (dmu.dbuf_stats.cache_size_bytes.atomic_load() > dmu.dbuf_cache.target_bytes()) {
+                evict_now = dmu.dbuf_stats.cache_size_bytes.atomic_load() > dmu.dbuf_cache.hiwater_bytes();
                 cv_signal(dmu.dbuf_cache.dbuf_evict_cv);
             }
         }

@@ -10,7 +10,7 @@ class unlocked_t final : public dbuf_evict_notify_t {
 public:
     void over_target(dmu_state_t &dmu) const override
     {
-        if (dmu.dbuf_cache.main().size.load() > dmu.dbuf_cache.hiwater_bytes())
+        if (dmu.dbuf_stats.cache_size_bytes.atomic_load() > dmu.dbuf_cache.hiwater_bytes())
             dbuf_evict_one(dmu);
         cv_signal(dmu.dbuf_cache.dbuf_evict_cv);
     }

@@ -87,6 +87,7 @@ private:
     // its number.
     static void note_block(objset_t &os, uint64_t object, uint32_t cursor_cpu)
     {
+        settle();
         if (cpu_seqid() != cursor_cpu)
             ++os.allocator.migrations;
         dnode_block_user_t &last = os.last_block_user[object / DNODES_PER_BLOCK % os.last_block_user.size()];

@@ -175,7 +175,6 @@ void run_files(const char *era, uint64_t seed, uint64_t operations)
         CHECK(spa.spa_dmu->dbuf_stats.hash_elements == 0);
         CHECK(spa.spa_dmu->dbuf_stats.cache_count == 0);
         CHECK(spa.spa_dmu->dbuf_stats.cache_size_bytes == 0);
-        CHECK(spa.spa_dmu->dbuf_cache.main().size.peek() == 0);
         CHECK(spa.spa_dmu->arc.stats.hash_elements == 0);
         CHECK(spa.spa_dmu->arc.size() == 0);
     });
