@@ -197,6 +197,30 @@ private:
         report["shrink_finished"] = shrunk.finished;
     }
 
+    // The scenario as it was asked for, as words of a shell.
+    std::string scenario_words() const
+    {
+        std::string words = quoted(arguments_.words[0]);
+        for (const std::string &set : common_.sets)
+            words += " --set " + quoted(set);
+        if (common_.seed)
+            words += " --seed " + std::to_string(*common_.seed);
+        if (common_.cpus)
+            words += " --cpus " + std::to_string(*common_.cpus);
+        return words;
+    }
+
+    static std::string quoted(const std::string &word)
+    {
+        constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:/=+@";
+        if (!word.empty() && word.find_first_not_of(plain) == std::string::npos)
+            return word;
+        std::string text = "'";
+        for (const char c : analysis::escaped(word))
+            text += c == '\'' ? "'\\''" : std::string(1, c);
+        return text + "'";
+    }
+
     std::string text(const Json &report) const
     {
         const analysis::Style style = common_.style();
@@ -207,8 +231,8 @@ private:
         for (size_t i = 0; i < std::min(bad_.size(), bad_shown); ++i) {
             const Json &bad = bad_[i];
             out += "\n  schedule " + analysis::dump(bad["schedule"]) + ": " + analysis::shown(bad["end"]) +
-                   "   (alone: dmusim run " + analysis::escaped(arguments_.words[0]) +
-                   " --set schedule=" + analysis::dump(bad["schedule"]) + ")\n";
+                   "   (alone: dmusim run " + scenario_words() + " --set schedule=" + analysis::dump(bad["schedule"]) +
+                   ")\n";
             for (const Json &line : member(bad, "ending"))
                 out += "    " + analysis::shown(line) + "\n";
         }

@@ -158,6 +158,10 @@ TEST_CASE("a deadlock that needs the right moment is found among schedules, repe
     REQUIRE(found["bad"].size() > 0);
     const std::string schedule = found["bad"][0]["schedule"].dump();
     CHECK(dmusim({"run", file, "-q", "--set", "schedule=" + schedule}).status == 4);
+    const Ran told =
+        dmusim({"run", file, "--schedules", schedule, "--set", "pool.txg_timeout=4s", "--set", "record=[\"txgs\"]"});
+    CHECK(told.out.find(" --set pool.txg_timeout=4s --set 'record=[\"txgs\"]' --set schedule=" + schedule + ")") !=
+          std::string::npos);
     CHECK(found["shrunk_size"]["threads"] == 2);
     CHECK(found["shrunk_size"]["steps"].get<int>() <= 6);
     CHECK(dmusim({"run", folder.write("small.json", found["shrunk"].dump()), "-q"}).status == 4);
