@@ -50,29 +50,20 @@ void Line::modify_slow()
 {
     const uint32_t cpu = current_cpu();
     const uint32_t owner = cpu_of(state);
-    if (sharers == 0 && owner != limits::timer_cpu && hot.line_model && !hot.free_running) [[likely]] {
-        Key span = std::max(transfer(static_cast<uint16_t>(owner), cpu), hot.prices.rmw_owned);
-        if (state > hot.key)
-            span += (state - hot.key) & ~Key{limits::timer_cpu};
-        charge_key(span);
-        state = hot.key;
-        return;
-    }
     Key cost = hot.prices.rmw_owned;
     if (owner != limits::timer_cpu && hot.line_model && !hot.free_running) {
-        if (state > hot.key)
-            charge_key((state - hot.key) & ~Key{limits::timer_cpu});
-        // The farthest copy: any sharer of another socket is as far as the other socket.
-        cost = owner == cpu ? 0 : transfer(static_cast<uint16_t>(owner), cpu);
-        const uint64_t others = sharers & ~sharer_bit(cpu);
-        if (others != 0)
+        if (owner != cpu)
+            cost = std::max(cost, transfer(static_cast<uint16_t>(owner), cpu));
+        if (const uint64_t others = sharers & ~sharer_bit(cpu); others != 0) [[unlikely]] {
+            // The farthest copy: any sharer of another socket is as far as the other socket.
             cost = std::max(cost, transfer_of_farthest(others, cpu));
-        cost = std::max(cost, hot.prices.rmw_owned);
-        const uint64_t crowd = others & ~(owner == limits::timer_cpu ? 0 : sharer_bit(owner));
-        cost += hot.prices.crowd * count_of(crowd);
+            cost += hot.prices.crowd * count_of(others & ~sharer_bit(owner));
+        }
+        if (state > hot.key)
+            cost += (state - hot.key) & ~Key{limits::timer_cpu};
     }
     charge_key(cost);
-    state = (hot.key & ~Key{limits::timer_cpu}) | cpu;
+    state = hot.key;
     sharers = 0;
 }
 

@@ -29,8 +29,8 @@ public:
 
     // Its leaf and `pending` say what it waits for.
     void dispatch() { dispatch(tree_.first()); }
-    void dispatch(Key first); // the same, of which the caller knows whose turn it is
-    void dispatch_inline(Key first);
+    void dispatch(Key first);        // the same, of which the caller knows whose turn it is
+    void dispatch_inline(Key first); // in scheduler.cpp alone
     // The same after giving `pending` and the time at which it wants to go on.
     void give_way(Pending pending, Key target);
     // Pays for going to sleep and sleeps until woken. The caller has cleared `woken` before anybody could wake it.
