@@ -5,6 +5,7 @@
 #include "analysis/cli/exit_status.h"
 #include "analysis/cli/load.h"
 #include "analysis/cli/output.h"
+#include "analysis/cli/shell_word.h"
 #include "analysis/cli/simulate.h"
 #include "analysis/cli/workers.h"
 #include "analysis/report_parts.h"
@@ -213,12 +214,8 @@ private:
     static std::string quoted(const std::string &word)
     {
         constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.,:/=+@";
-        if (!word.empty() && word.find_first_not_of(plain) == std::string::npos)
-            return word;
-        std::string text = "'";
-        for (const char c : analysis::escaped(word))
-            text += c == '\'' ? "'\\''" : std::string(1, c);
-        return text + "'";
+        const bool needs_none = !word.empty() && word.find_first_not_of(plain) == std::string::npos;
+        return needs_none ? word : shell_quoted(analysis::escaped(word));
     }
 
     std::string text(const Json &report) const

@@ -3,6 +3,7 @@
 #include "analysis/cli/errors.h"
 #include "analysis/cli/interrupt.h"
 #include "analysis/cli/output.h"
+#include "analysis/cli/shell_word.h"
 #include "analysis/text.h"
 
 #include <cerrno>
@@ -67,14 +68,6 @@ Answer ask(const std::vector<std::string> &words)
     if (answer.status == 127)
         throw HostError("sweep: --slurm: there is no " + words[0] + " here");
     return answer;
-}
-
-std::string quoted(const std::string &word)
-{
-    std::string text = "'";
-    for (char c : word)
-        text += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return text + "'";
 }
 
 std::string content(const std::string &path)
@@ -147,9 +140,9 @@ private:
     {
         std::string script = "#!/bin/sh\n#SBATCH --requeue\nexec";
         for (const std::string &word : job_.command)
-            script += " " + quoted(word);
+            script += " " + shell_quoted(word);
         script += " --shard \"$SLURM_ARRAY_TASK_ID/" + std::to_string(job_.parts) + "\" -o " +
-                  quoted(job_.folder + "/part-") + "\"$SLURM_ARRAY_TASK_ID\"\n";
+                  shell_quoted(job_.folder + "/part-") + "\"$SLURM_ARRAY_TASK_ID\"\n";
         store(job_.folder + "/task.sh", script);
     }
 
