@@ -44,6 +44,7 @@ enum dmu_object_type_t : uint8_t {
     DMU_OT_MASTER_NODE = 21,
     DMU_OT_UNLINKED_SET = 22,
     DMU_OT_ZAP_OTHER = 27,
+    DMU_OT_USERGROUP_USED = 39,
     DMU_OT_SA = 44,
     DMU_OT_SA_MASTER_NODE = 45,
     DMU_OT_SA_ATTR_REGISTRATION = 46,

@@ -341,6 +341,9 @@ namespace dmu {
 #define COSTS_ZPL(X)                                                                                                   \
     X(zap_add_int, "zap_add_int", 1, assumed, 112, "by its length")                                                    \
     X(zap_remove_int, "zap_remove_int", 1, assumed, 80, "by its length")                                               \
+    X(zap_increment, "zap_increment", 1, assumed, 112, "by its length")                                                \
+    X(zap_increment_int, "zap_increment_int", 1, assumed, 112, "as zap_add_int")                                       \
+    X(zap_create_claim, "zap_create_claim", 1, assumed, 112, "by its length")                                          \
     X(zil_itx_create, "zil_itx_create", 3, assumed, 48, "by its length")                                               \
     X(zil_itx_assign, "zil_itx_assign", 4, assumed, 112, "by its length")                                              \
     X(rrm_enter_read, "rrm_enter_read", 2, assumed, 112, "by its length")                                              \

@@ -135,6 +135,7 @@ bool is_zap_type(dmu_object_type_t type)
     case DMU_OT_MASTER_NODE:
     case DMU_OT_UNLINKED_SET:
     case DMU_OT_ZAP_OTHER:
+    case DMU_OT_USERGROUP_USED:
     case DMU_OT_SA_MASTER_NODE:
     case DMU_OT_SA_ATTR_REGISTRATION:
     case DMU_OT_SA_ATTR_LAYOUTS:
@@ -411,27 +412,41 @@ Result<> zap_remove(objset_t &os, uint64_t zapobj, std::string_view name, dmu_tx
     return {};
 }
 
-namespace {
-
-std::string int_name(uint64_t number)
+std::string zap_int_name(uint64_t number)
 {
     char text[20];
     std::snprintf(text, sizeof(text), "%llx", static_cast<unsigned long long>(number));
     return text;
 }
 
-} // namespace
-
 Result<> zap_add_int(objset_t &os, uint64_t zapobj, uint64_t number, dmu_tx_t &tx)
 {
     Probe probe{Fn::zap_add_int};
-    return zap_add(os, zapobj, int_name(number), {8, 1, &number}, tx);
+    return zap_add(os, zapobj, zap_int_name(number), {8, 1, &number}, tx);
 }
 
 Result<> zap_remove_int(objset_t &os, uint64_t zapobj, uint64_t number, dmu_tx_t &tx)
 {
     Probe probe{Fn::zap_remove_int};
-    return zap_remove(os, zapobj, int_name(number), tx);
+    return zap_remove(os, zapobj, zap_int_name(number), tx);
+}
+
+Result<> zap_increment(objset_t &os, uint64_t zapobj, std::string_view name, int64_t delta, dmu_tx_t &tx)
+{
+    Probe probe{Fn::zap_increment};
+    if (delta == 0)
+        return {};
+    uint64_t sum = 0;
+    if (auto found = zap_lookup(os, zapobj, name, 8, 1, &sum); !found && found.error() != ENOENT)
+        return found;
+    sum += static_cast<uint64_t>(delta);
+    return sum == 0 ? zap_remove(os, zapobj, name, tx) : zap_update(os, zapobj, name, {8, 1, &sum}, tx);
+}
+
+Result<> zap_increment_int(objset_t &os, uint64_t zapobj, uint64_t number, int64_t delta, dmu_tx_t &tx)
+{
+    Probe probe{Fn::zap_increment_int};
+    return zap_increment(os, zapobj, zap_int_name(number), delta, tx);
 }
 
 // --- estimating
@@ -501,6 +516,17 @@ uint64_t zap_create(objset_t &os, dmu_object_type_t type, dmu_object_type_t bonu
     const uint64_t object = dmu_object_alloc(os, spec, tx);
     mzap_create_impl(os, object, tx);
     return object;
+}
+
+Result<> zap_create_claim(objset_t &os, uint64_t object, dmu_object_type_t type, dmu_tx_t &tx)
+{
+    Probe probe{Fn::zap_create_claim};
+    dnode_spec spec;
+    spec.type = type;
+    if (auto claimed = dmu_object_claim(os, object, spec, tx); !claimed)
+        return claimed;
+    mzap_create_impl(os, object, tx);
+    return {};
 }
 
 Result<> zap_destroy(objset_t &os, uint64_t zapobj, dmu_tx_t &tx)

@@ -55,8 +55,9 @@ struct zap_stats_t {
     std::array<uint64_t, ZAP_HISTOGRAM_SIZE> zs_buckets_with_n_entries{};
 };
 
-// A new object with an empty microzap, allocated in an assigned transaction.
+// A new object with an empty microzap, allocated in an assigned transaction; or one of that number, EEXIST.
 uint64_t zap_create(objset_t &os, dmu_object_type_t type, dmu_object_type_t bonustype, uint32_t bonuslen, dmu_tx_t &tx);
+Result<> zap_create_claim(objset_t &os, uint64_t object, dmu_object_type_t type, dmu_tx_t &tx);
 // Makes an object just allocated an empty microzap.
 void mzap_create_impl(objset_t &os, uint64_t object, dmu_tx_t &tx);
 Result<> zap_destroy(objset_t &os, uint64_t zapobj, dmu_tx_t &tx);
@@ -87,6 +88,11 @@ Result<> zap_remove(objset_t &os, uint64_t zapobj, std::string_view name, dmu_tx
 // A set of numbers: each is its own value, under its name in hexadecimal.
 Result<> zap_add_int(objset_t &os, uint64_t zapobj, uint64_t number, dmu_tx_t &tx);
 Result<> zap_remove_int(objset_t &os, uint64_t zapobj, uint64_t number, dmu_tx_t &tx);
+
+// A sum under a name: the entry comes with the first delta and goes when it is 0.
+Result<> zap_increment(objset_t &os, uint64_t zapobj, std::string_view name, int64_t delta, dmu_tx_t &tx);
+Result<> zap_increment_int(objset_t &os, uint64_t zapobj, uint64_t number, int64_t delta, dmu_tx_t &tx);
+std::string zap_int_name(uint64_t number); // in hexadecimal
 
 // What a transaction that adds or removes `name` (null: any name) may write at worst; added to both sums.
 Result<> zap_count_write(objset_t &os, uint64_t zapobj, const std::string_view *name, bool add, uint64_t &towrite,

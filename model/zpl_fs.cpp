@@ -51,16 +51,13 @@ std::unique_ptr<zfsvfs_t> zfs_create_fs(objset_t &os)
     auto assigned = dmu_tx_assign(*tx, TXG_WAIT);
     VERIFY(assigned.ok());
 
-    dnode_spec master;
-    master.type = DMU_OT_MASTER_NODE;
-    auto claimed = dmu_object_claim(os, MASTER_NODE_OBJ, master, *tx);
+    auto claimed = zap_create_claim(os, MASTER_NODE_OBJ, DMU_OT_MASTER_NODE, *tx);
     VERIFY(claimed.ok());
-    mzap_create_impl(os, MASTER_NODE_OBJ, *tx);
     os.os_sa.sa_master_obj = create_link(os, DMU_OT_SA_MASTER_NODE, MASTER_NODE_OBJ, ZFS_SA_ATTRS, *tx);
     os.os_sa.sa_reg_attr_obj = create_link(os, DMU_OT_SA_ATTR_REGISTRATION, os.os_sa.sa_master_obj, SA_REGISTRY, *tx);
     os.os_sa.sa_layout_attr_obj = create_link(os, DMU_OT_SA_ATTR_LAYOUTS, os.os_sa.sa_master_obj, SA_LAYOUTS, *tx);
     zfsvfs->z_unlinkedobj = create_link(os, DMU_OT_UNLINKED_SET, MASTER_NODE_OBJ, ZFS_UNLINKED_SET, *tx);
-    znode_ref root = zfs_mknode(*zfsvfs, nullptr, true, *tx);
+    znode_ref root = zfs_mknode(*zfsvfs, nullptr, true, {}, *tx);
     zfsvfs->z_root = root->z_id;
     os.os_names.root(zfsvfs->z_root);
     name_object(os, MASTER_NODE_OBJ, ZFS_ROOT_OBJ, zfsvfs->z_root, *tx);
