@@ -230,7 +230,8 @@ const std::vector<MetricKind> &metric_kinds()
         {"allocator.rescans", "", "searches that began again at object 0"},
         {"allocator.objects_in_use|dnode_blocks_in_use|holes|highest_block", "", "how dense the dnode object is"},
         {"allocator.os_obj_next|os_freed_dnodes|os_rescan_dnodes", "", "the allocator's own state"},
-        {"txgs.INDEX.txg|open_ns|quiesce_ns|sync_ns|dirty_bytes|allocated|freed|allocated_when_sync_began|allocated_"
+        {"txgs.INDEX.txg|open_ns|quiesce_ns|sync_ns|accounting_ns|dirty_bytes|allocated|freed|allocated_when_sync_"
+         "began|allocated_"
          "when_synced",
          "", "one txg (\"record\": [\"txgs\"])"},
         {"series[NAME].samples.INDEX.1", "", "a sampled value (\"record\": [\"series\"])"},

@@ -238,6 +238,7 @@ Json txgs(const RunResult &result)
                         {"open_ns", nanoseconds(row.open_ps)},
                         {"quiesce_ns", nanoseconds(row.quiesce_ps)},
                         {"sync_ns", nanoseconds(row.sync_ps)},
+                        {"accounting_ns", nanoseconds(row.accounting_ps)},
                         {"dirty_bytes", row.dirty_bytes},
                         {"allocated", row.allocated},
                         {"freed", row.freed},

@@ -27,6 +27,8 @@ constexpr uint64_t DN_MAX_OBJECT = 1ull << DN_MAX_OBJECT_SHIFT;
 constexpr uint32_t DNODE_MIN_SLOTS = 1;
 constexpr uint32_t DNODE_MAX_SLOTS = DNODES_PER_BLOCK;
 constexpr uint64_t DMU_META_DNODE_OBJECT = 0;
+constexpr uint64_t DMU_USERUSED_OBJECT = ~0ull;
+constexpr uint64_t DMU_GROUPUSED_OBJECT = ~1ull;
 constexpr uint64_t DMU_BONUS_BLKID = ~0ull;
 static_assert(DN_MAX_NBLKPTR == 3);
 static_assert(DNODES_PER_BLOCK == 32);
@@ -74,6 +76,8 @@ inline uint64_t BP_GET_FILL(const blkptr_t &bp)
 
 constexpr uint32_t DN_BONUS_WORDS = 4; // the part of a bonus buffer that the simulated file system reads back
 
+constexpr uint8_t DNODE_FLAG_USERUSED_ACCOUNTED = 1 << 1; // of dn_flags
+
 struct dnode_phys_t {
     uint8_t dn_type = DMU_OT_NONE;
     uint8_t dn_indblkshift = 0;
@@ -92,10 +96,20 @@ struct dnode_phys_t {
     uint64_t dn_bonus[DN_BONUS_WORDS] = {};
 };
 
+enum dmu_objset_type_t : uint64_t {
+    DMU_OST_NONE = 0,
+    DMU_OST_ZFS = 2, // a file system
+};
+
 struct objset_phys_t {
     dnode_phys_t os_meta_dnode;
-    uint64_t os_type = 0;
+    uint64_t os_type = DMU_OST_NONE;
     uint64_t os_flags = 0;
+    // Of file systems that account for their owners' space:
+    dnode_phys_t os_userused_dnode;
+    dnode_phys_t os_groupused_dnode;
 };
+// Without accounting the root block ends before its dnodes, as it did before there was any.
+constexpr uint32_t OBJSET_OLD_PHYS_SIZE = sizeof(dnode_phys_t) + 2 * sizeof(uint64_t);
 
 } // namespace dmu

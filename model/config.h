@@ -35,6 +35,7 @@ struct code_config {
     std::string dirty_check = "under-lock";      // where dnode_setdirty looks whether the dnode is listed already
     std::string sync_dispatch = "every-sublist"; // which lists of dirty dnodes become tasks of sync
     std::string assign_order = "assign-first";   // object_update: before or after the structure lock is taken
+    std::string user_accounting;                 // how sync counts what owners use; file systems only
     std::string zfetch;                          // what guards the prefetcher's streams
     std::string struct_lock = "rwlock";          // dn_struct_rwlock: one lock, or several of which a reader enters one
     uint32_t struct_lock_fan_out = 17;           // how many (RRM_NUM_LOCKS)

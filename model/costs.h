@@ -7,7 +7,8 @@
 // costs the profile's unrecorded_step_instructions. Reports print the share of time that rests on such numbers.
 // frame_bytes: the function's frame on the kernel stack, its return address included. S10: published by 64b6c47d90 for
 // Linux 4.15. Else gcc 12.2 -O2 -fstack-usage, with the kernel's own flags, of that commit's user-space library; 112,
-// their median, for the functions of the file system, which it lacks; 0 for what is inlined there.
+// their median, for the functions of the file system, which it lacks, and of user accounting; 0 for what is inlined
+// there.
 //
 // Sources: A  user-space library of 81285582b9 (2016-05), allocation fast path, 4,000 allocations
 //          B  the same, difference of two runs with 12,288 visits of taken objects
@@ -115,6 +116,14 @@ namespace dmu {
     X(dbuf_write_done, "dbuf_write_done", 4, assumed, 80, "by its length")                                             \
     X(dbuf_evict_one, "dbuf_evict_one", 3, assumed, 32, "by its length")                                               \
     X(dmu_objset_sync, "dmu_objset_sync", 15, assumed, 288, "by its length")                                           \
+    X(dmu_objset_userquota_get_ids, "dmu_objset_userquota_get_ids", 2, assumed, 112, "by its length")                  \
+    X(dmu_objset_do_userquota_updates, "dmu_objset_do_userquota_updates", 3, assumed, 112, "by its length")            \
+    X(dmu_objset_do_userquota_updates_dnode, "dmu_objset_do_userquota_updates (a dnode)", 3, assumed, 0,               \
+      "by its length")                                                                                                 \
+    X(do_userquota_update, "do_userquota_update", 1, assumed, 0, "by its length")                                      \
+    X(userquota_update_cache, "userquota_update_cache", 4, assumed, 112,                                               \
+      "an owner's name made and found: as zap_increment_int, and a walk down a tree")                                  \
+    X(do_userquota_cacheflush, "do_userquota_cacheflush", 2, assumed, 112, "by its length")                            \
     X(dmu_objset_evict_dbufs, "dmu_objset_evict_dbufs", 2, assumed, 80, "by its length")                               \
     X(arc_buf_alloc, "arc_buf_alloc", 3, assumed, 64, "12 in C without the buffer")                                    \
     X(arc_read, "arc_read", 15, assumed, 240, "by its length")                                                         \
@@ -344,6 +353,7 @@ namespace dmu {
     X(zap_increment, "zap_increment", 1, assumed, 112, "by its length")                                                \
     X(zap_increment_int, "zap_increment_int", 1, assumed, 112, "as zap_add_int")                                       \
     X(zap_create_claim, "zap_create_claim", 1, assumed, 112, "by its length")                                          \
+    X(zfs_space_delta_cb, "zfs_space_delta_cb", 1, assumed, 112, "by its length")                                      \
     X(zil_itx_create, "zil_itx_create", 3, assumed, 48, "by its length")                                               \
     X(zil_itx_assign, "zil_itx_assign", 4, assumed, 112, "by its length")                                              \
     X(rrm_enter_read, "rrm_enter_read", 2, assumed, 112, "by its length")                                              \

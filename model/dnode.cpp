@@ -163,8 +163,8 @@ void dnode_allocate(dnode_t &dn, const dnode_spec &spec, dmu_tx_t &tx)
     const size_t slot = tx.tx_txg & TXG_MASK;
     constexpr uint32_t sector = 1u << SPA_MINBLOCKSHIFT;
     const uint32_t blocksize = spec.blocksize == 0 ? sector : (spec.blocksize + sector - 1) / sector * sector;
-    const uint32_t default_shift = DMU_OBJECT_IS_SPECIAL(dn.dn_object) ? os.os_dmu.config.dataset.meta_indirect_shift
-                                                                       : os.os_dmu.config.dataset.indirect_shift;
+    const uint32_t default_shift = dn.dn_object == DMU_META_DNODE_OBJECT ? os.os_dmu.config.dataset.meta_indirect_shift
+                                                                         : os.os_dmu.config.dataset.indirect_shift;
     const uint32_t ibs = spec.indirect_blockshift == 0 ? default_shift : spec.indirect_blockshift;
 
     VERIFY(spec.type != DMU_OT_NONE);
@@ -196,6 +196,7 @@ void dnode_allocate(dnode_t &dn, const dnode_spec &spec, dmu_tx_t &tx)
     dn.dn_bonuslen = static_cast<uint16_t>(spec.bonuslen);
     dn.dn_dirtyctx = DN_UNDIRTIED;
     dn.dn_free_txg = 0;
+    dn.dn_id_flags = 0;
     dn.dn_allocated_txg = tx.tx_txg;
     ++os.stats.dnode_allocate;
     if (!DMU_OBJECT_IS_SPECIAL(dn.dn_object)) {
@@ -220,6 +221,8 @@ void dnode_setdirty(dnode_t &dn, dmu_tx_t &tx)
         dsl_dataset_dirty(*os.os_dsl_dataset, tx);
         return;
     }
+    if (dmu_objset_userused_enabled(os))
+        dmu_objset_userquota_get_ids(dn, true, tx);
     if (os.os_dmu.variants.dirty_check->listed(dn, slot))
         return;
     {

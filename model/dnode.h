@@ -9,7 +9,7 @@
 // Followed: OpenZFS 81285582b9 (2016-05). How a slot is judged free is a choice (model/variants/dnode_slots.h), and so
 // is the search (model/variants/next_offset.h). A dnode may take up to 32 slots of one block where slots are judged by
 // their handles (since 2019); what it gains by that, a larger bonus buffer, is left out. Left out too: spill blocks,
-// moving dnodes, raw bonus contents beyond a few words, user accounting.
+// moving dnodes, raw bonus contents beyond a few words.
 #pragma once
 
 #include <cstdint>
@@ -40,6 +40,17 @@ constexpr uint32_t DNODE_FIND_HOLE = 1;
 constexpr uint32_t DNODE_FIND_BACKWARDS = 2;
 constexpr uint32_t DNODE_FIND_HAVELOCK = 4;
 
+// dn_id_flags: what is known of the owner
+constexpr uint8_t DN_ID_CHKED_BONUS = 1; // has been looked for
+constexpr uint8_t DN_ID_OLD_EXIST = 4;   // as of the last synced txg
+constexpr uint8_t DN_ID_NEW_EXIST = 8;   // as of the txg that is syncing
+
+// Whose a file is. The real numbers have 64 bits, of which the upper half is a domain.
+struct owner_t {
+    uint32_t uid = 0;
+    uint32_t gid = 0;
+};
+
 enum class dnode_dirtycontext : uint8_t { DN_UNDIRTIED, DN_DIRTY_OPEN, DN_DIRTY_SYNC };
 using enum dnode_dirtycontext;
 
@@ -59,7 +70,7 @@ struct dnode_t {
     // immutable
     objset_t *dn_objset = nullptr;
     uint64_t dn_object = 0;
-    dmu_buf_impl_t *dn_dbuf = nullptr; // the block its slot is in; null for the meta-dnode
+    dmu_buf_impl_t *dn_dbuf = nullptr; // the block its slot is in; null for dnodes of the root block
     dnode_handle_t *dn_handle = nullptr;
     dnode_phys_t *dn_phys = nullptr; // into dn_dbuf's data, or the objset's
 
@@ -95,6 +106,12 @@ struct dnode_t {
     uint64_t dn_assigned_txg = 0; // the open transaction's that claimed it
     kcondvar_t dn_notxholds;
     dnode_dirtycontext dn_dirtyctx = DN_UNDIRTIED;
+    // Of file systems that account for their owners' space. Read in the sync thread alone, and without the lock; the
+    // flags also by who dirties the dnode: what has been found out stays.
+    uint8_t dn_id_flags = 0;
+    uint8_t dn_oldflags = 0; // dn_phys's before the sync
+    uint64_t dn_oldused = 0;
+    owner_t dn_old, dn_new;
 
     zfs_refcount_t dn_tx_holds;
     counted_refcount_t<Fn::dn_holds> dn_holds;
@@ -216,7 +233,7 @@ void dnode_sync(dnode_t &dn, dmu_tx_t &tx);
 void dnode_evict_dbufs(dnode_t &dn);
 void dnode_evict_bonus(dnode_t &dn);
 
-// The meta-dnode, which has no slot.
+// The dnodes of the objset's root block, which have no slot.
 void dnode_special_open(objset_t &os, dnode_phys_t &dnp, uint64_t object, dnode_handle_t &dnh);
 void dnode_special_close(dnode_handle_t &dnh);
 

@@ -28,6 +28,21 @@ dnode_children_t &children_of(objset_t &os, dmu_buf_impl_t &db)
     return *children;
 }
 
+// The accounting dnodes are always in memory.
+Result<dnode_hold_t> hold_used_dnode(objset_t &os, uint64_t object, uint32_t flag)
+{
+    dnode_t *dn = dmu_objset_used_dnode(os, object);
+    if (dn == nullptr)
+        return SET_ERROR(ENOENT);
+    const bool allocated = dn->dn_type != DMU_OT_NONE;
+    if ((flag & DNODE_MUST_BE_ALLOCATED) != 0 && !allocated)
+        return SET_ERROR(ENOENT);
+    if ((flag & DNODE_MUST_BE_FREE) != 0 && allocated)
+        return SET_ERROR(EEXIST);
+    zfs_refcount_add(dn->dn_holds);
+    return dnode_hold_t(dn);
+}
+
 // at_slot runs when the block is in hand and the slot is not yet touched.
 template <class AtSlot>
 Result<dnode_hold_t> hold_through_block(objset_t &os, uint64_t object, uint32_t flag, uint32_t slots, AtSlot &&at_slot)
@@ -35,6 +50,8 @@ Result<dnode_hold_t> hold_through_block(objset_t &os, uint64_t object, uint32_t 
     Probe probe{os.os_dmu.era.slots_by_handle ? Fn::dnode_hold_impl_by_handle : Fn::dnode_hold_impl};
     VERIFY((flag & DNODE_MUST_BE_ALLOCATED) == 0 || slots == 0);
     VERIFY((flag & DNODE_MUST_BE_FREE) == 0 || slots > 0);
+    if (object == DMU_USERUSED_OBJECT || object == DMU_GROUPUSED_OBJECT) [[unlikely]]
+        return hold_used_dnode(os, object, flag);
     if (object == 0 || object >= DN_MAX_OBJECT)
         return SET_ERROR(EINVAL);
     if (object == os.os_watched_object) [[unlikely]]

@@ -235,6 +235,15 @@ void dnode_sync(dnode_t &dn, dmu_tx_t &tx)
     objset_t &os = *dn.dn_objset;
     VERIFY(dn.dn_phys->dn_type != DMU_OT_NONE || dn.dn_allocated_txg != 0);
 
+    if (!DMU_OBJECT_IS_SPECIAL(dn.dn_object) && dmu_objset_userused_enabled(os)) {
+        {
+            auto held = mutex_enter(dn.dn_mtx);
+            dn.dn_oldused = dn.dn_phys->dn_used;
+            dn.dn_oldflags = dn.dn_phys->dn_flags;
+            dn.dn_phys->dn_flags |= DNODE_FLAG_USERUSED_ACCOUNTED;
+        }
+        dmu_objset_userquota_get_ids(dn, false, tx);
+    }
     {
         auto held = mutex_enter(dn.dn_mtx);
         write_down(dn, tx.tx_txg);

@@ -76,19 +76,52 @@ void dsl_pool_undirty_space(dsl_pool_t &dp, uint64_t space, uint64_t txg)
     dsl_pool_dirty_delta(dp, -static_cast<int64_t>(space));
 }
 
+namespace {
+
+// The datasets that are dirty in this txg, written.
+std::vector<dsl_dataset_t *> sync_datasets(dsl_pool_t &dp, dmu_tx_t &tx)
+{
+    std::vector<dsl_dataset_t *> synced;
+    zio_root_t pio(dp.dp_vdev);
+    while (dsl_dataset_t *ds = dp.dp_dirty_datasets.remove(tx.tx_txg)) {
+        synced.push_back(ds);
+        dmu_objset_sync(*ds->ds_objset, pio, tx);
+    }
+    dp.dp_vdev.zio_wait(pio);
+    txg_row(dp, tx.tx_txg).nwritten += pio.io_bytes;
+    return synced;
+}
+
+// What owners use is known once the blocks have been written. It changes the objset once more.
+void account_for(dsl_pool_t &dp, const std::vector<dsl_dataset_t *> &synced, dmu_tx_t &tx)
+{
+    const hrtime_t began = gethrtime();
+    bool accounted = false;
+    for (dsl_dataset_t *ds : synced) {
+        objset_t &os = *ds->ds_objset;
+        if (!dmu_objset_userused_enabled(os))
+            continue;
+        dmu_objset_do_userquota_updates(os, tx);
+        accounted = true;
+    }
+    if (!accounted)
+        return;
+    txg_row(dp, tx.tx_txg).accounting = gethrtime() - began;
+    sync_datasets(dp, tx);
+}
+
+} // namespace
+
 void dsl_pool_sync(dsl_pool_t &dp, uint64_t txg)
 {
     Probe probe{Fn::dsl_pool_sync};
     dmu_tx_ptr tx = dmu_tx_create_assigned(dp, txg);
 
-    zio_root_t pio(dp.dp_vdev);
-    while (dsl_dataset_t *ds = dp.dp_dirty_datasets.remove(txg))
-        dmu_objset_sync(*ds->ds_objset, pio, *tx);
-    dp.dp_vdev.zio_wait(pio);
-    txg_row(dp, txg).nwritten += pio.io_bytes;
+    const std::vector<dsl_dataset_t *> synced = sync_datasets(dp, *tx);
 
     // What was dirtied and then undone was never written: its bytes are given back here.
     dsl_pool_undirty_space(dp, dp.dp_dirty_pertxg[txg & TXG_MASK], txg);
+    account_for(dp, synced, *tx);
 
     while (dsl_dir_t *dd = dp.dp_dirty_dirs.remove(txg)) {
         auto held = mutex_enter(dd->dd_lock);

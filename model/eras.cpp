@@ -34,6 +34,7 @@ constexpr era_t illumos_2016 = {
     .parent_beyond_end = false,
     .dbuf_evict_notify = "locked",
     .arc_buf_locks = 256,
+    .user_accounting = "per-dnode",
     .zfetch = "rwlock",
     .arc_meta_strategy = "meta-only",
     .read_by_dnode = false,
@@ -89,6 +90,7 @@ constexpr era_t zol_2017 = [] {
     era.new_object_by_dnode = true;
     era.parent_beyond_end = true;
     era.freed_dnodes_listed_apart = false;
+    era.user_accounting = "aggregated"; // 9b7a83cbb6, October 2016
     era.read_by_dnode = true;
     return era;
 }();
@@ -154,6 +156,7 @@ void apply_era(model_config &config)
     config.code.zap_shrink = era->zap_shrink;
     config.code.dbuf_cache = era->dbuf_cache;
     config.code.dbuf_evict_notify = era->dbuf_evict_notify;
+    config.code.user_accounting = era->user_accounting;
     config.code.zfetch = era->zfetch;
     config.code.arc_meta_strategy = era->arc_meta_strategy;
     config.dataset.meta_indirect_shift = era->meta_indirect_shift;

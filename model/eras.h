@@ -41,6 +41,7 @@ struct era_t {
     bool parent_beyond_end; // dbuf_findbp finds parents of blocks beyond the object's end on disk
     const char *dbuf_evict_notify;  // code_config::dbuf_evict_notify
     uint32_t arc_buf_locks;         // hash locks of the ARC
+    const char *user_accounting;    // code_config::user_accounting
     const char *zfetch;             // code_config::zfetch
     const char *arc_meta_strategy;  // code_config::arc_meta_strategy
     bool read_by_dnode;             // dmu_read reads through dmu_read_impl, by dnode (since 2017)

@@ -27,13 +27,20 @@ const Owner &owner_of(const void *lock)
     return *reinterpret_cast<const Owner *>(static_cast<const char *>(lock) - offset);
 }
 
+std::string number_name(uint64_t object)
+{
+    if (object == DMU_USERUSED_OBJECT)
+        return "userused";
+    return object == DMU_GROUPUSED_OBJECT ? "groupused" : std::to_string(object);
+}
+
 std::string object_name(const objset_t *os, uint64_t object, dmu_object_type_t type)
 {
     if (object == DMU_META_DNODE_OBJECT)
         return "meta-dnode";
     if (type == DMU_OT_DIRECTORY_CONTENTS)
         return os->os_names.directory(object);
-    return "object " + std::to_string(object);
+    return "object " + number_name(object);
 }
 
 std::string dnode_name(const dnode_t &dn)
@@ -92,13 +99,13 @@ std::string rwlock_name(const dbuf_hash_rwlock_t &lock)
 
 std::string zap_name(const zap_t &zap)
 {
-    return "ZAP " + std::to_string(zap.zap_object) + zap.zap_objset->os_names.in_brackets(zap.zap_object);
+    return "ZAP " + number_name(zap.zap_object) + zap.zap_objset->os_names.in_brackets(zap.zap_object);
 }
 
 std::string leaf_name(const zap_leaf_t &leaf)
 {
     const dmu_buf_impl_t &db = *leaf.l_dbuf;
-    return "ZAP " + std::to_string(db.db_object) + db.db_objset->os_names.in_brackets(db.db_object) + ", leaf " +
+    return "ZAP " + number_name(db.db_object) + db.db_objset->os_names.in_brackets(db.db_object) + ", leaf " +
            std::to_string(leaf.l_blkid);
 }
 

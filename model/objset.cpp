@@ -15,24 +15,33 @@ namespace dmu {
 
 namespace {
 
-size_t dirty_link_offset(size_t slot)
+// A list a txg, each of which uses the link of its txg.
+per_txg<list_t<dnode_t>> lists_of_dirty()
 {
-    return member_offset(&dnode_t::dn_dirty_link) + slot * sizeof(list_node_t);
+    const auto list = [](size_t slot) {
+        return list_t<dnode_t>(member_offset(&dnode_t::dn_dirty_link) + slot * sizeof(list_node_t));
+    };
+    static_assert(TXG_SIZE == 4, "one list a slot");
+    return {list(0), list(1), list(2), list(3)};
+}
+
+// Only a file system has a way to tell whose an object is (dmu_objset_register_type).
+void open_accounting(objset_t &os)
+{
+    if (os.os_phys->os_type != DMU_OST_ZFS || os.os_dmu.variants.make_userquota_task == nullptr)
+        return;
+    dnode_special_open(os, os.os_phys->os_userused_dnode, DMU_USERUSED_OBJECT, os.os_userused_dnode);
+    dnode_special_open(os, os.os_phys->os_groupused_dnode, DMU_GROUPUSED_OBJECT, os.os_groupused_dnode);
 }
 
 } // namespace
 
 objset_t::objset_t(spa_t &spa, dsl_dataset_t &ds)
     : os_spa(spa), os_dmu(*spa.spa_dmu), os_dsl_dataset(&ds), os_id(++os_dmu.objsets_opened * 4096),
-      os_dnodes(member_offset(&dnode_t::dn_link)), os_free_dnodes{list_t<dnode_t>(dirty_link_offset(0)),
-                                                                  list_t<dnode_t>(dirty_link_offset(1)),
-                                                                  list_t<dnode_t>(dirty_link_offset(2)),
-                                                                  list_t<dnode_t>(dirty_link_offset(3))},
-      os_dirty_dnodes{list_t<dnode_t>(dirty_link_offset(0)), list_t<dnode_t>(dirty_link_offset(1)),
-                      list_t<dnode_t>(dirty_link_offset(2)), list_t<dnode_t>(dirty_link_offset(3))},
-      freed_listed_apart(os_dmu.era.freed_dnodes_listed_apart), os_obj_next_percpu(max_ncpus())
+      os_synced_dnodes(lists_of_dirty()), os_dnodes(member_offset(&dnode_t::dn_link)), os_free_dnodes(lists_of_dirty()),
+      os_dirty_dnodes(lists_of_dirty()), freed_listed_apart(os_dmu.era.freed_dnodes_listed_apart),
+      os_obj_next_percpu(max_ncpus())
 {
-    static_assert(TXG_SIZE == 4, "one list a slot in the initialisers above");
 }
 
 objset_t::~objset_t() = default;
@@ -42,14 +51,24 @@ std::unique_ptr<objset_t> dmu_objset_open_impl(spa_t &spa, dsl_dataset_t &ds)
     auto os = std::make_unique<objset_t>(spa, ds);
     os->os_rootbp = ds.ds_bp;
     if (BP_IS_HOLE(ds.ds_bp)) {
-        os->os_phys_buf = block_ref::make(block_kind::objset, sizeof(objset_phys_t));
+        os->os_phys_buf = block_ref::make(block_kind::objset, OBJSET_OLD_PHYS_SIZE);
     } else {
         spa.spa_dsl_pool->dp_vdev.zio_read(ds.ds_bp.blk_lsize);
         os->os_phys_buf = os->os_dmu.store.read(ds.ds_bp.blk_dva).copy();
     }
     os->os_phys = os->os_phys_buf->objset();
     dnode_special_open(*os, os->os_phys->os_meta_dnode, DMU_META_DNODE_OBJECT, os->os_meta_dnode);
+    open_accounting(*os);
     return os;
+}
+
+void dmu_objset_make_file_system(objset_t &os)
+{
+    VERIFY(os.os_phys->os_type == DMU_OST_NONE);
+    os.os_phys->os_type = DMU_OST_ZFS;
+    open_accounting(os);
+    if (dmu_objset_userused_enabled(os))
+        os.os_phys_buf->size = sizeof(objset_phys_t);
 }
 
 std::unique_ptr<objset_t> dmu_objset_create_impl(spa_t &spa, dsl_dataset_t &ds, dmu_tx_t &tx)
@@ -90,6 +109,9 @@ void dmu_objset_evict_dbufs(objset_t &os)
     }
     held.exit();
     in_hand.rele();
+    for (const uint64_t object : {DMU_USERUSED_OBJECT, DMU_GROUPUSED_OBJECT})
+        if (dnode_t *dn = dmu_objset_used_dnode(os, object))
+            dnode_evict_dbufs(*dn);
     dnode_evict_dbufs(DMU_META_DNODE(os));
 }
 
@@ -103,6 +125,9 @@ void dmu_objset_evict(std::unique_ptr<objset_t> os)
         while (!os->os_dnodes.empty())
             cv_wait(os->os_evicted, os->os_lock);
     }
+    for (dnode_handle_t *dnh : {&os->os_userused_dnode, &os->os_groupused_dnode})
+        if (dnh->dnh_dnode != nullptr)
+            dnode_special_close(*dnh);
     dnode_special_close(os->os_meta_dnode);
 }
 

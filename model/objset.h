@@ -5,11 +5,13 @@
 // only: opening the objset again starts them at 0.
 //
 // Followed: OpenZFS 81285582b9 (2016-05), 68cbd56e18 for the freed counter, dbeb879699 (2017-06) for the cursor per
-// CPU. Left out: user accounting, the intent log, properties, snapshots.
+// CPU. Left out: the intent log, properties, snapshots.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -50,6 +52,8 @@ struct objset_t {
     dsl_dataset_t *os_dsl_dataset;
     uint64_t os_id; // takes the part of the objset's address in dbuf_hash
     dnode_handle_t os_meta_dnode;
+    // Of file systems that account for their owners' space; no dnodes elsewhere.
+    dnode_handle_t os_userused_dnode, os_groupused_dnode;
     sa_os_t os_sa; // set when the file system is made or mounted
 
     // in the sync thread
@@ -57,6 +61,8 @@ struct objset_t {
     blkptr_t os_rootbp;                // ds_bp as of the last sync
     block_ref os_phys_buf;             // the root block in memory
     objset_phys_t *os_phys = nullptr;
+    // Held until their space has been accounted for; linked as they were on the dirty lists.
+    per_txg<list_t<dnode_t>> os_synced_dnodes;
 
     kmutex_t os_lock{"os_lock"};
     // under os_lock:
@@ -101,6 +107,11 @@ inline dnode_t &DMU_META_DNODE(objset_t &os)
 {
     return *os.os_meta_dnode.dnh_dnode;
 }
+// The accounting dnode of that number, DMU_USERUSED_OBJECT or DMU_GROUPUSED_OBJECT; null where there is none.
+inline dnode_t *dmu_objset_used_dnode(objset_t &os, uint64_t object)
+{
+    return (object == DMU_USERUSED_OBJECT ? os.os_userused_dnode : os.os_groupused_dnode).dnh_dnode;
+}
 inline bool DMU_OBJECT_IS_SPECIAL(uint64_t object)
 {
     return static_cast<int64_t>(object) <= 0;
@@ -110,6 +121,8 @@ inline bool DMU_OBJECT_IS_SPECIAL(uint64_t object)
 std::unique_ptr<objset_t> dmu_objset_create_impl(spa_t &spa, dsl_dataset_t &ds, dmu_tx_t &tx);
 // The objset that ds.ds_bp points at, read from disk.
 std::unique_ptr<objset_t> dmu_objset_open_impl(spa_t &spa, dsl_dataset_t &ds);
+// Makes a new, empty objset a file system's. REQUIRES: nothing else uses it yet.
+void dmu_objset_make_file_system(objset_t &os);
 // Throws away everything in memory. REQUIRES: nothing dirty, nothing held.
 void dmu_objset_evict(std::unique_ptr<objset_t> os);
 // Drops every dbuf that nobody uses.
@@ -119,6 +132,19 @@ bool dmu_objset_is_dirty(const objset_t &os, uint64_t txg);
 // Writes everything dirty in tx's txg; the new root is in ds_bp when it returns. REQUIRES: in the sync thread; writes
 // are issued under pio and may still be on their way.
 void dmu_objset_sync(objset_t &os, zio_root_t &pio, dmu_tx_t &tx);
+
+// ---- what owners use: objset_userused.cpp ----
+
+inline bool dmu_objset_userused_enabled(const objset_t &os)
+{
+    return os.os_userused_dnode.dnh_dnode != nullptr;
+}
+// Finds out whose the dnode is: before the change that dirties it, or in the txg that is syncing.
+// REQUIRES: dmu_objset_userused_enabled.
+void dmu_objset_userquota_get_ids(dnode_t &dn, bool before, const dmu_tx_t &tx);
+// The space of every dnode that this txg has synced is taken from its old owner and given to its new one. The objset is
+// dirty again afterwards. REQUIRES: the txg's blocks are written; dmu_objset_userused_enabled.
+void dmu_objset_do_userquota_updates(objset_t &os, dmu_tx_t &tx);
 
 // ---- what the reports and checks read back from disk, at no simulated cost ----
 
@@ -136,5 +162,19 @@ struct meta_dnode_report_t {
 };
 // Walks the synced tree. Recounted: every fill is computed from the blocks below instead of read from the pointer.
 meta_dnode_report_t meta_dnode_report(const objset_t &os, bool recounted = false);
+
+// Visits every object's dnode on disk.
+using synced_dnode_visitor_t = std::function<void(const dnode_phys_t &phys)>;
+void for_each_synced_dnode(const objset_t &os, const synced_dnode_visitor_t &visit);
+
+// Bytes by owner.
+struct userused_report_t {
+    std::map<uint32_t, uint64_t> users, groups;
+    bool operator==(const userused_report_t &) const = default;
+};
+// What the accounting ZAPs say. Enters them by the front door.
+userused_report_t userused_report(objset_t &os);
+// What the synced dnodes come to.
+userused_report_t userused_recounted(const objset_t &os);
 
 } // namespace dmu

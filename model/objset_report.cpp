@@ -68,7 +68,32 @@ private:
     meta_dnode_report_t report_;
 };
 
+void visit_dnodes(const block_store &store, const blkptr_t &bp, const synced_dnode_visitor_t &visit)
+{
+    if (BP_IS_HOLE(bp))
+        return;
+    const block_ref data = store.read(bp.blk_dva);
+    if (bp.blk_level > 0) {
+        for (uint32_t i = 0; i < data->size >> SPA_BLKPTRSHIFT; ++i)
+            visit_dnodes(store, data->blkptrs()[i], visit);
+        return;
+    }
+    for (uint32_t i = 0; i < data->size >> DNODE_SHIFT; ++i)
+        if (data->dnodes()[i].dn_type != DMU_OT_NONE)
+            visit(data->dnodes()[i]);
+}
+
 } // namespace
+
+void for_each_synced_dnode(const objset_t &os, const synced_dnode_visitor_t &visit)
+{
+    if (BP_IS_HOLE(os.os_rootbp))
+        return;
+    const block_ref root = os.os_dmu.store.read(os.os_rootbp.blk_dva);
+    const dnode_phys_t &mdn = root->objset()->os_meta_dnode;
+    for (uint32_t i = 0; i < mdn.dn_nblkptr; ++i)
+        visit_dnodes(os.os_dmu.store, mdn.dn_blkptr[i], visit);
+}
 
 meta_dnode_report_t meta_dnode_report(const objset_t &os, bool recounted)
 {

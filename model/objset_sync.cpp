@@ -29,12 +29,26 @@ uint64_t hash_of_block(uint64_t number)
     return number ^ number >> 33;
 }
 
-void sync_list(list_t<dnode_t> &list, dmu_tx_t &tx)
+// dmu_objset_sync_dnodes. What is to be accounted for goes to the synced list, with a hold of its own.
+void sync_list(list_t<dnode_t> &list, list_t<dnode_t> &synced, dmu_tx_t &tx)
 {
     while (dnode_t *dn = list.head()) {
         VERIFY(dn->dn_dbuf->db_data_pending != nullptr);
         list.remove(dn);
+        if (dmu_objset_userused_enabled(*dn->dn_objset)) {
+            const bool added = dnode_add_ref(*dn);
+            VERIFY(added);
+            synced.insert_tail(dn);
+        }
         dnode_sync(*dn, tx);
+    }
+}
+
+void move_to(list_t<dnode_t> &from, list_t<dnode_t> &list)
+{
+    while (dnode_t *dn = from.head()) {
+        from.remove(dn);
+        list.insert_tail(dn);
     }
 }
 
@@ -44,21 +58,27 @@ void sync_dnodes(objset_t &os, list_t<dnode_t> &list, size_t slot, dmu_tx_t &tx)
 {
     taskq_t *taskq = os.os_spa.spa_dsl_pool->dp_sync_taskq.get();
     if (taskq == nullptr) {
-        sync_list(list, tx);
+        sync_list(list, os.os_synced_dnodes[slot], tx);
         return;
     }
-    std::deque<list_t<dnode_t>> parts;
+    struct part_t {
+        explicit part_t(size_t link) : dirty(link), synced(link) {}
+        list_t<dnode_t> dirty, synced;
+    };
+    std::deque<part_t> parts;
     const uint32_t sublists = std::max(max_ncpus(), sublists_min);
     for (uint32_t i = 0; i < sublists; ++i)
         parts.emplace_back(member_offset(&dnode_t::dn_dirty_link) + slot * sizeof(list_node_t));
     while (dnode_t *dn = list.head()) {
         list.remove(dn);
-        parts[hash_of_block(dn->dn_object >> DNODES_PER_BLOCK_SHIFT) % sublists].insert_tail(dn);
+        parts[hash_of_block(dn->dn_object >> DNODES_PER_BLOCK_SHIFT) % sublists].dirty.insert_tail(dn);
     }
-    for (list_t<dnode_t> &part : parts)
-        if (os.os_dmu.variants.sync_dispatch->wanted(part))
-            taskq->dispatch([&part, &tx] { sync_list(part, tx); });
+    for (part_t &part : parts)
+        if (os.os_dmu.variants.sync_dispatch->wanted(part.dirty))
+            taskq->dispatch([&part, &tx] { sync_list(part.dirty, part.synced, tx); });
     taskq->wait();
+    for (part_t &part : parts)
+        move_to(part.synced, os.os_synced_dnodes[slot]);
 }
 
 // The root block goes to a new place; its fill count is the number of objects.
@@ -91,6 +111,9 @@ void dmu_objset_sync(objset_t &os, zio_root_t &pio, dmu_tx_t &tx)
     os.os_sync_pio = &pio;
 
     dnode_sync(mdn, tx);
+    for (const uint64_t object : {DMU_USERUSED_OBJECT, DMU_GROUPUSED_OBJECT})
+        if (dnode_t *dn = dmu_objset_used_dnode(os, object); dn != nullptr && dn->dn_type != DMU_OT_NONE)
+            dnode_sync(*dn, tx);
     if (os.freed_listed_apart)
         sync_dnodes(os, os.os_free_dnodes[slot], slot, tx);
     sync_dnodes(os, os.os_dirty_dnodes[slot], slot, tx);

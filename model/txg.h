@@ -44,6 +44,7 @@ struct tx_cpu_t {
 struct txg_row_t {
     uint64_t txg = 0;
     hrtime_t opened{}, closed{}, quiesced{}, sync_began{}, synced{};
+    Duration accounting{};  // part of the sync in which owners' space was accounted for
     uint64_t ndirty = 0;    // bytes dirtied
     uint64_t nwritten = 0;  // bytes sent to the disk
     uint64_t allocated = 0; // objects

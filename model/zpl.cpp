@@ -82,7 +82,7 @@ Result<> assign_or_give_up(dmu_tx_ptr &tx, txg_how_t how, const std::function<vo
     return assigned;
 }
 
-Result<> zfs_create(znode_t &dzp, std::string_view name, bool is_dir, txg_how_t how)
+Result<> zfs_create(znode_t &dzp, std::string_view name, bool is_dir, owner_t owner, txg_how_t how)
 {
     Probe probe{is_dir ? Fn::zfs_mkdir : Fn::zfs_create};
     zfsvfs_t &zfsvfs = dzp.z_zfsvfs;
@@ -114,7 +114,7 @@ Result<> zfs_create(znode_t &dzp, std::string_view name, bool is_dir, txg_how_t 
     if (auto assigned = assign_or_give_up(tx, how, [&] { dl.zfs_dirent_unlock(); }); !assigned)
         return assigned;
 
-    znode_ref zp = zfs_mknode(zfsvfs, &dzp, is_dir, *tx);
+    znode_ref zp = zfs_mknode(zfsvfs, &dzp, is_dir, owner, *tx);
     zfs_link_create(dl, *zp, ZNEW, *tx);
     if (is_dir)
         zfsvfs.z_os.os_names.named(zp->z_id, dzp.z_id, name);
@@ -284,7 +284,7 @@ Result<> zfs_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::st
     return {};
 }
 
-Result<> create_any(znode_t &dzp, std::string_view name, bool is_dir)
+Result<> create_any(znode_t &dzp, std::string_view name, bool is_dir, owner_t owner)
 {
     if (const int error = name_error(name))
         return SET_ERROR(error);
@@ -292,7 +292,7 @@ Result<> create_any(znode_t &dzp, std::string_view name, bool is_dir)
         return SET_ERROR(EEXIST);
     else if (there.error() != ENOENT)
         return SET_ERROR(there.error());
-    return until_assigned([&](txg_how_t how) { return zfs_create(dzp, name, is_dir, how); });
+    return until_assigned([&](txg_how_t how) { return zfs_create(dzp, name, is_dir, owner, how); });
 }
 
 Result<> remove_any(znode_t &dzp, std::string_view name, bool is_dir)
@@ -308,19 +308,19 @@ Result<> remove_any(znode_t &dzp, std::string_view name, bool is_dir)
 
 } // namespace
 
-Result<> zpl_mkdir(znode_t &dzp, std::string_view name)
+Result<> zpl_mkdir(znode_t &dzp, std::string_view name, owner_t owner)
 {
     Probe probe{Fn::zpl_mkdir};
     charge_system_call();
-    return create_any(dzp, name, true);
+    return create_any(dzp, name, true, owner);
 }
 
-Result<> zpl_create(znode_t &dzp, std::string_view name)
+Result<> zpl_create(znode_t &dzp, std::string_view name, owner_t owner)
 {
     Probe probe{Fn::zpl_create};
     charge_system_call(); // opens
     charge_system_call(); // closes
-    return create_any(dzp, name, false);
+    return create_any(dzp, name, false, owner);
 }
 
 Result<> zpl_unlink(znode_t &dzp, std::string_view name)

@@ -7,7 +7,7 @@
 // drops the last use.
 //
 // Followed: OpenZFS 8bea98150 (July 2016), zfs_vnops.c, zfs_dir.c, zfs_znode.c; where Linux and illumos differ the
-// kernel above is named at the step. Left out: access control, quotas, attributes beyond size, links and parent,
+// kernel above is named at the step. Left out: access control, quotas, attributes beyond size, links, parent and owner,
 // extended attributes, normalised names.
 #pragma once
 
@@ -50,8 +50,10 @@ struct znode_phys_t {
     uint64_t zp_mode_and_size; // bit 63: a directory
     uint64_t zp_links;
     uint64_t zp_parent;
-    uint64_t zp_gen; // the txg that made it
+    owner_t zp_owner;
 };
+// Whose a file is, by its bonus buffer. ENOENT: such an object is nobody's.
+int zfs_space_delta_cb(dmu_object_type_t bonustype, const uint64_t *bonus, owner_t &owner);
 
 // A part of a file that somebody reads, or writes alone.
 struct locked_range_t {
@@ -159,10 +161,10 @@ struct zfs_attributes_t {
 };
 
 // What a system call does, the kernel's own steps around the file system's included.
-Result<> zpl_mkdir(znode_t &dzp, std::string_view name);  // EEXIST
-Result<> zpl_create(znode_t &dzp, std::string_view name); // EEXIST (exclusive create)
-Result<> zpl_unlink(znode_t &dzp, std::string_view name); // ENOENT, EPERM for a directory
-Result<> zpl_rmdir(znode_t &dzp, std::string_view name);  // ENOENT, ENOTDIR, ENOTEMPTY
+Result<> zpl_mkdir(znode_t &dzp, std::string_view name, owner_t owner = {});  // EEXIST
+Result<> zpl_create(znode_t &dzp, std::string_view name, owner_t owner = {}); // EEXIST (exclusive create)
+Result<> zpl_unlink(znode_t &dzp, std::string_view name);                     // ENOENT, EPERM for a directory
+Result<> zpl_rmdir(znode_t &dzp, std::string_view name);                      // ENOENT, ENOTDIR, ENOTEMPTY
 Result<> zpl_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::string_view to);
 Result<> zpl_lookup(znode_t &dzp, std::string_view name);
 Result<zfs_attributes_t> zpl_stat(znode_t &dzp, std::string_view name);

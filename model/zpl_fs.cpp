@@ -42,6 +42,7 @@ uint64_t create_link(objset_t &os, dmu_object_type_t type, uint64_t parent, std:
 
 std::unique_ptr<zfsvfs_t> zfs_create_fs(objset_t &os)
 {
+    dmu_objset_make_file_system(os);
     auto zfsvfs = std::make_unique<zfsvfs_t>(os);
     auto tx = dmu_tx_create(os);
     for (int object = 0; object < 5; ++object) // master node, attributes, registry, layouts, delete queue

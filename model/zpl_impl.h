@@ -63,7 +63,7 @@ Result<zfs_dirent_lock_t> zfs_dirent_lock(znode_t &dzp, std::string_view name, u
 
 // zpl_znode.cpp
 Result<znode_ref> zfs_zget(zfsvfs_t &zfsvfs, uint64_t object);
-znode_ref zfs_mknode(zfsvfs_t &zfsvfs, znode_t *dzp, bool is_dir, dmu_tx_t &tx);
+znode_ref zfs_mknode(zfsvfs_t &zfsvfs, znode_t *dzp, bool is_dir, owner_t owner, dmu_tx_t &tx);
 void sa_bulk_update(znode_t &zp, dmu_tx_t &tx); // size, links, parent into the bonus buffer
 void zfs_unlinked_add(znode_t &zp, dmu_tx_t &tx);
 

@@ -141,6 +141,15 @@ void zfs_zinactive(znode_t &zp)
 
 } // namespace
 
+int zfs_space_delta_cb(dmu_object_type_t bonustype, const uint64_t *bonus, owner_t &owner)
+{
+    Probe probe{Fn::zfs_space_delta_cb};
+    if (bonustype != DMU_OT_SA)
+        return ENOENT;
+    owner = reinterpret_cast<const znode_phys_t *>(bonus)->zp_owner;
+    return 0;
+}
+
 znode_ref znode_ref::again() const
 {
     auto held = mutex_enter(hold_mtx(zp_->z_zfsvfs, zp_->z_id));
@@ -178,7 +187,7 @@ Result<znode_ref> zfs_zget(zfsvfs_t &zfsvfs, uint64_t object)
     return znode_ref(&zp);
 }
 
-znode_ref zfs_mknode(zfsvfs_t &zfsvfs, znode_t *dzp, bool is_dir, dmu_tx_t &tx)
+znode_ref zfs_mknode(zfsvfs_t &zfsvfs, znode_t *dzp, bool is_dir, owner_t owner, dmu_tx_t &tx)
 {
     Probe probe{Fn::zfs_mknode};
     uint64_t object;
@@ -203,7 +212,7 @@ znode_ref zfs_mknode(zfsvfs_t &zfsvfs, znode_t *dzp, bool is_dir, dmu_tx_t &tx)
         phys.zp_mode_and_size = is_dir ? directory_bit | directory_entries_at_first : 0;
         phys.zp_links = is_dir ? 2 : 1;
         phys.zp_parent = dzp != nullptr ? dzp->z_id : object;
-        phys.zp_gen = dmu_tx_get_txg(tx);
+        phys.zp_owner = owner;
         kmem_free(sa_attributes_bytes);
     }
     znode_t &zp = zfs_znode_alloc(zfsvfs, object, std::move(bonus));

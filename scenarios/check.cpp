@@ -15,6 +15,8 @@ void check_pool(World &world)
     VERIFY(kept.level0 == counted.level0);
     VERIFY3(kept.used_objects, ==, counted.used_objects);
     VERIFY3(kept.used_objects, ==, world.objects_in_use);
+    if (dmu::dmu_objset_userused_enabled(world.objset()))
+        VERIFY(dmu::userused_report(world.objset()) == dmu::userused_recounted(world.objset()));
     for (uint64_t txg = 0; txg < dmu::TXG_SIZE; ++txg)
         VERIFY(!dmu::dmu_objset_is_dirty(world.objset(), txg));
 }

@@ -37,13 +37,16 @@ constexpr const char *directory_sentence =
 std::vector<Operation> file_operations()
 {
     using namespace file_verbs;
+    const Field owner =
+        quantity("owner", &Step::owner, {Unit::plain, 0, UINT32_MAX}, "Its user, for code.user_accounting.");
+    const Field group = quantity("group", &Step::group, {Unit::plain, 0, UINT32_MAX}, "Its group, the same.");
     std::vector<Operation> list;
     list.push_back(operation("mkdir", "Makes a directory; EEXIST, ENOENT.",
-                             {required(dir_field("Its path from the root; the parents exist."))}, mkdir));
+                             {required(dir_field("Its path from the root; the parents exist.")), owner, group}, mkdir));
     list.push_back(operation("rmdir", "Removes an empty directory; ENOENT, ENOTDIR, ENOTEMPTY.",
                              {required(dir_field("Its path from the root."))}, rmdir));
     list.push_back(operation("create", "Makes a file; EEXIST, ENAMETOOLONG.",
-                             {dir_field(directory_sentence), name_field("Its name.")}, create));
+                             {dir_field(directory_sentence), name_field("Its name."), owner, group}, create));
     list.push_back(operation("unlink", "Removes a file; ENOENT.",
                              {dir_field(directory_sentence), name_field("Its name.")}, unlink));
     list.push_back(operation(

@@ -56,6 +56,12 @@ void close_file(Worker &worker, const std::string &dir, const std::string &name)
     }
 }
 
+dmu::owner_t owner(Worker &worker, const Step &step)
+{
+    return {static_cast<uint32_t>(worker.value(step, step.owner)),
+            static_cast<uint32_t>(worker.value(step, step.group))};
+}
+
 bool without_file_system(Worker &worker)
 {
     return worker.world().scenario.config.code.create_path == "dmu";
@@ -66,9 +72,10 @@ bool without_file_system(Worker &worker)
 void file_verbs::mkdir(Worker &worker, const Step &step)
 {
     const auto [parent, name] = split(worker.text(step.dir));
+    const dmu::owner_t whose = owner(worker, step);
     worker.operate(step, [&, parent = parent, name = name] {
         return in_directory(worker, parent, [&](dmu::znode_t &dzp) {
-            const auto made = dmu::zpl_mkdir(dzp, name);
+            const auto made = dmu::zpl_mkdir(dzp, name, whose);
             if (made)
                 ++worker.world().objects_in_use;
             return made.error();
@@ -91,9 +98,10 @@ void file_verbs::rmdir(Worker &worker, const Step &step)
 
 void file_verbs::create(Worker &worker, const Step &step)
 {
+    const dmu::owner_t whose = owner(worker, step);
     on_entry(worker, step, [&](dmu::znode_t &dzp, const std::string &name) {
         const int error = without_file_system(worker) ? dmu::dmu_create(worker.world().objset(), dzp.z_id, name).error()
-                                                      : dmu::zpl_create(dzp, name).error();
+                                                      : dmu::zpl_create(dzp, name, whose).error();
         if (error == 0)
             ++worker.world().objects_in_use;
         return error;

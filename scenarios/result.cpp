@@ -308,8 +308,9 @@ void add_txgs(RunResult &result, World &world)
         if (row.txg == 0 || row.synced <= world.measured_from())
             return;
         result.txgs.push_back({row.txg, ps_between(row.opened, row.closed), ps_between(row.closed, row.quiesced),
-                               ps_between(row.sync_began, row.synced), row.ndirty, row.allocated, row.freed,
-                               row.allocated_when_sync_began, row.allocated_when_synced});
+                               ps_between(row.sync_began, row.synced), static_cast<uint64_t>(row.accounting.ps),
+                               row.ndirty, row.allocated, row.freed, row.allocated_when_sync_began,
+                               row.allocated_when_synced});
     };
     for (const dmu::txg_row_t &row : tx.tx_rows)
         add_row(row);

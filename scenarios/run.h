@@ -171,6 +171,7 @@ struct TxgRow {
     uint64_t open_ps = 0;    // how long it was open
     uint64_t quiesce_ps = 0; // how long it waited for its last holder
     uint64_t sync_ps = 0;
+    uint64_t accounting_ps = 0; // of it, in accounting for what owners use
     uint64_t dirty_bytes = 0;
     uint64_t allocated = 0; // objects
     uint64_t freed = 0;

@@ -81,6 +81,8 @@ const Table &code_table()
                 "Which lists of dirty dnodes become tasks of sync (with more than one sync thread)."),
          choice("assign_order", &code_config::assign_order, choices_for("assign_order"),
                 "Whether object_update is assigned before or after it takes the structure lock."),
+         from_era(choice("user_accounting", &code_config::user_accounting, choices_for("user_accounting"),
+                         "How sync counts what users and groups use; of file systems only.")),
          from_era(choice("zfetch", &code_config::zfetch, choices_for("zfetch"),
                          "What guards the prefetcher's streams, and what a read does that finds them taken.")),
          choice("struct_lock", &code_config::struct_lock, choices_for("struct_lock"), "What dn_struct_rwlock is."),

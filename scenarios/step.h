@@ -75,6 +75,7 @@ struct Step {
     Template name;
     bool wait = true;
     Template dir, to_dir, new_name;
+    Quantity owner, group; // of a file that is made
     Template zap;
     std::vector<Quantity> values{Quantity{0, {}, {}}};
     uint64_t integer_size = 8;

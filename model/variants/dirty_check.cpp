@@ -2,8 +2,9 @@
 //
 // A create marks a dnode dirty several times, and it is listed once a txg. "under-lock" takes the list's lock each time
 // to see that; "before-lock" looks first, so the lock is taken once for a dnode and txg. The look may be out of date
-// without harm: only sync takes a dnode off that list, and it does not run while a transaction holds the txg open.
-// (Where the synced list hangs on the same link, it would be wrong: here the link is the dirty list's alone.)
+// without harm: only sync takes a dnode off that list, and it does not run while a transaction holds the txg open. The
+// list of what waits for user accounting hangs on the same link: a dnode dirtied by sync itself in its own txg would be
+// taken for listed. Sync dirties blocks of the meta-dnode and the accounting ZAPs, which are on neither list.
 #include "model/variants/dirty_check.h"
 
 namespace dmu {

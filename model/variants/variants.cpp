@@ -99,6 +99,13 @@ constexpr choice_t<std::unique_ptr<const sync_dispatch_t> (*)()> sync_dispatches
     {"non-empty", make_sync_dispatch_non_empty, "a task for each that has dnodes"},
 };
 
+constexpr choice_t<make_userquota_task_t> user_accountings[] = {
+    {"off", nullptr, "sync does not count what owners use"},
+    {"per-dnode", make_userquota_per_dnode, "two ZAP increments for each change of a dnode"},
+    {"aggregated", make_userquota_aggregated,
+     "changes are summed up by owner, and two increments made for each (zfs#4642)"},
+};
+
 constexpr choice_t<std::unique_ptr<const assign_order_t> (*)()> assign_orders[] = {
     {"assign-first", make_assign_first, "a transaction is assigned before dn_struct_rwlock is taken"},
     {"lock-first", make_lock_first, "after: it may wait for a txg with the lock in hand (zfs#8923)"},
@@ -199,6 +206,7 @@ variants_t::variants_t(const code_config &code, const code_config &)
       dirty_check(chosen(dirty_checks, code.dirty_check).make()),
       sync_dispatch(chosen(sync_dispatches, code.sync_dispatch).make()),
       txg_hold(chosen(txg_holds, code.txg_hold).make()), assign_order(chosen(assign_orders, code.assign_order).make()),
+      make_userquota_task(chosen(user_accountings, code.user_accounting).make),
       zfetch(chosen(zfetches, code.zfetch).make()), struct_lock(chosen(struct_locks, code.struct_lock).make(code)),
       arc_meta_strategy(chosen(arc_meta_strategies, code.arc_meta_strategy).make)
 {
@@ -223,6 +231,7 @@ std::span<const choice_info> choices()
         list(list_of_all, "sync_dispatch", sync_dispatches);
         list(list_of_all, "txg_hold", txg_holds);
         list(list_of_all, "assign_order", assign_orders);
+        list(list_of_all, "user_accounting", user_accountings);
         list(list_of_all, "zfetch", zfetches);
         list(list_of_all, "struct_lock", struct_locks);
         list(list_of_all, "arc_meta_strategy", arc_meta_strategies);

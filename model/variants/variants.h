@@ -22,6 +22,7 @@
 #include "model/variants/sync_dispatch.h"
 #include "model/variants/tx_hold_zap.h"
 #include "model/variants/txg_hold.h"
+#include "model/variants/user_accounting.h"
 #include "model/variants/zap_upgrade.h"
 #include "model/variants/zfetch.h"
 
@@ -49,6 +50,7 @@ struct variants_t {
     std::unique_ptr<const sync_dispatch_t> sync_dispatch;
     std::unique_ptr<const txg_hold_t> txg_hold;
     std::unique_ptr<const assign_order_t> assign_order;
+    make_userquota_task_t make_userquota_task; // null: owners' space is not accounted for
     std::unique_ptr<const zfetch_form_t> zfetch;
     std::unique_ptr<const struct_lock_t> struct_lock;
     arc_meta_strategy_t arc_meta_strategy;
