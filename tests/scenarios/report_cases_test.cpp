@@ -148,6 +148,58 @@ TEST_CASE("one dirty dnode is one task of sync, or one a list")
     CHECK(fifty <= 40);
 }
 
+TEST_CASE("user accounting takes two ZAP increments a file, or two an owner however they take turns, and never more")
+{
+    const auto increments = [](uint64_t owners, const std::string &form) {
+        const RunResult result =
+            built_in("user-accounting", {"params.files=512", "params.threads=4", "code.user_accounting=" + form,
+                                         "params.owners=" + std::to_string(owners)});
+        CAPTURE(result.ending);
+        REQUIRE(result.end == End::completed);
+        REQUIRE(result.txgs.size() == 1);
+        CHECK((result.txgs[0].accounting_ps > 0) == (form != "off"));
+        CHECK(result.txgs[0].accounting_ps < result.txgs[0].sync_ps);
+        return result.counters.contains("zap_increment") ? result.counters.at("zap_increment") : 0;
+    };
+    // The directory, which is user 0's as some of the files are, has been accounted for: taken and given back.
+    for (const uint64_t owners : {1, 2, 8, 64, 512}) {
+        CAPTURE(owners);
+        CHECK(increments(owners, "per-dnode") == 2 * 512 + 4);
+        CHECK(increments(owners, "aggregated") == 2 * owners);
+    }
+    CHECK(increments(8, "off") == 0);
+}
+
+TEST_CASE("objects that are no file system's are not accounted for")
+{
+    const RunResult result = run_steps(R"({ "op": "alloc", "count": 100 }, { "op": "sync" })");
+    REQUIRE(result.end == End::completed);
+    CHECK(!result.counters.contains("zap_increment"));
+    CHECK(!result.counters.contains("dmu_objset_userquota_get_ids"));
+}
+
+TEST_CASE("owners are those of the step that makes a file or a directory, also after an import")
+{
+    // A run ends with a look whether the accounting ZAPs say what the dnodes come to.
+    for (const char *form : {"per-dnode", "aggregated"}) {
+        const RunResult result = run_steps(R"(
+          { "op": "mkdir", "dir": "d", "owner": 5, "group": 7 },
+          { "repeat": 20, "steps": [
+            { "op": "create", "dir": "d", "name": "f{i}", "owner": "{i}", "group": "{rand:0..3}" },
+            { "op": "write", "dir": "d", "name": "f{i}", "size": "{rand:1..400000}" } ] },
+          { "op": "export_import" },
+          { "repeat": 20, "steps": [
+            { "op": "truncate", "dir": "d", "name": "f{i}", "size": "{rand:0..200000}" },
+            { "op": "unlink", "dir": "d", "name": "f{rand:0..19}" } ] },
+          { "op": "sync" })",
+                                           1, {"code.user_accounting=" + std::string(form)});
+        CAPTURE(result.ending);
+        CHECK(result.end == End::completed);
+        CHECK(result.counters.at("zap_increment") > 0);
+        CHECK(result.counters.at("zap_remove") > 0);
+    }
+}
+
 TEST_CASE("looking before locking takes the dirty list's lock once for a dnode and txg")
 {
     const std::vector<std::string> small = {"params.files=600", "params.threads=4", "pool.txg_timeout=600s"};
