@@ -170,6 +170,17 @@ TEST_CASE("user accounting takes two ZAP increments a file, or two an owner howe
     CHECK(increments(8, "off") == 0);
 }
 
+TEST_CASE("the accounting ZAPs become fat and grow leaves while they are synced, and say what the dnodes come to")
+{
+    for (const char *form : {"per-dnode", "aggregated"}) {
+        const RunResult result = built_in("user-accounting", {"params.files=2500", "params.owners=2500",
+                                                              "code.user_accounting=" + std::string(form)});
+        CAPTURE(result.ending);
+        CHECK(result.end == End::completed);
+        CHECK(result.counters.at("mzap_upgrade") == 3); // the directory and both of them: a microzap has 2,047 entries
+    }
+}
+
 TEST_CASE("objects that are no file system's are not accounted for")
 {
     const RunResult result = run_steps(R"({ "op": "alloc", "count": 100 }, { "op": "sync" })");
