@@ -133,6 +133,55 @@ TEST_CASE("per dnode, a new file takes two increments, a changed one four, a fre
     }
 }
 
+TEST_CASE("a file that changes hands is taken from its old owner, also when it does in two txgs at once")
+{
+    for (const char *form : {"per-dnode", "aggregated"}) {
+        const sim::End end = run_objset(accounting_config(form), [](spa_t &spa) {
+            objset_t &os = spa.objset();
+            auto zfsvfs = zfs_create_fs(os);
+            {
+                const znode_ref root = root_of(*zfsvfs);
+                REQUIRE(zpl_create(*root, "f", {alice, staff}).ok());
+                write_file(*root, "f", 1024);
+                auto file = zfs_open_file(*root, "f");
+                REQUIRE(file.ok());
+                const auto give_to = [&](uint32_t uid) {
+                    dmu_tx_ptr tx = dmu_tx_create(os);
+                    dmu_tx_hold_bonus(*tx, (*file)->z_id);
+                    REQUIRE(dmu_tx_assign(*tx, TXG_WAIT).ok());
+                    dmu_buf_will_dirty((*file)->z_sa_hdl, *tx);
+                    static_cast<znode_phys_t *>((*file)->z_sa_hdl.db_data)->zp_owner.uid = uid;
+                    dmu_tx_commit(std::move(tx));
+                };
+                sync(spa);
+                give_to(bob);
+                sync(spa);
+                CHECK(userused_report(os).users.at(bob) == 512 + 1024);
+                CHECK(!userused_report(os).users.contains(alice));
+
+                // Nobody's transaction keeps a txg from being synced until the next one has changed the file, too.
+                dmu_tx_ptr open = dmu_tx_create(os);
+                dmu_tx_hold_bonus(*open, DMU_NEW_OBJECT);
+                REQUIRE(dmu_tx_assign(*open, TXG_WAIT).ok());
+                const uint64_t txg = dmu_tx_get_txg(*open);
+                give_to(alice);
+                txg_quiesce_begin(spa.dsl_pool());
+                give_to(bob);
+                dmu_tx_commit(std::move(open));
+                txg_wait_synced(spa.dsl_pool(), txg);
+                CHECK(userused_report(os).users.at(alice) == 512 + 1024);
+                CHECK(!userused_report(os).users.contains(bob));
+                sync(spa);
+                CHECK(userused_report(os).users.at(bob) == 512 + 1024);
+                CHECK(!userused_report(os).users.contains(alice));
+                CHECK(userused_report(os).groups.at(staff) == 512 + 1024);
+            }
+            zfs_umount(std::move(zfsvfs));
+        });
+        CHECK(end.text == "");
+    }
+}
+
 TEST_CASE("an owner is known again from the disk when nothing of the file system is left in memory")
 {
     const sim::End end = run_objset(accounting_config("aggregated"), [](spa_t &spa) {
