@@ -332,6 +332,7 @@ TEST_CASE("the sums are right whoever works, dirties and evicts while a txg is s
                 CHECK(userused_report(spa.objset()).users.size() > 3);
                 zfs_umount(std::move(zfsvfs));
                 spa.spa_stop();
+                spa.spa_close(); // nobody holds anything
             });
             CHECK(simulator.run().text == "");
         }
