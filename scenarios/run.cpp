@@ -2,8 +2,8 @@
 //
 // The operator makes the pool and does the setup in no simulated time, starts the workload, waits for it, and
 // afterwards, again in no simulated time, reads the state of the pool, stops it and checks it. A run that ends badly
-// (deadlock, broken invariant, ...) leaves threads in the middle of things; their world is set aside, not destroyed,
-// because destructors expect a world in order.
+// (deadlock, broken invariant, a number that cannot be, ...) leaves threads in the middle of things; their world is set
+// aside, not destroyed, because destructors expect a world in order.
 #include "scenarios/run.h"
 
 #include "scenarios/check.h"
@@ -94,6 +94,15 @@ std::string refusal_text(const std::vector<Refusal> &refusals)
     return text;
 }
 
+// Sets a world aside. It stays reachable for ever, so that a leak checker knows it is on purpose.
+struct Abandon {
+    void operator()(World *world) const
+    {
+        static std::vector<World *> *const abandoned = new std::vector<World *>;
+        abandoned->push_back(world);
+    }
+};
+
 void operate(World &world, RunResult &result, const RunOptions &options)
 {
     world.create();
@@ -124,7 +133,7 @@ RunResult run(const Scenario &scenario, const RunOptions &options)
     if (scenario.records("lock_order"))
         simulator.watch_lock_order(classes_apart(tables.tables));
     simulator.set_patience(sim::nanoseconds(static_cast<int64_t>(scenario.stop.patience_ns)));
-    auto world = std::make_unique<World>(scenario, simulator, options);
+    std::unique_ptr<World, Abandon> world(new World(scenario, simulator, options));
     if (series)
         world->course = &course;
 
@@ -147,11 +156,8 @@ RunResult run(const Scenario &scenario, const RunOptions &options)
         result.ending = refusal_text(world->refusals);
     }
     result.complete = result.end == End::completed || result.end == End::refused;
-    if (end.ending != sim::Ending::finished) {
-        // Reachable for ever, so that a leak checker knows it is on purpose.
-        static std::vector<World *> *const abandoned = new std::vector<World *>;
-        abandoned->push_back(world.release());
-    }
+    if (end.ending == sim::Ending::finished)
+        delete world.release();
     return result;
 }
 

@@ -163,3 +163,12 @@ TEST_CASE("control characters of a file's author do not reach the terminal")
     CHECK(ran.status == 2);
     CHECK(ran.err.find('\x1b') == std::string::npos);
 }
+
+TEST_CASE("a number that a round makes impossible ends the run with its place")
+{
+    Folder folder;
+    refused(dmusim({"run", folder.write("bad.json", R"({ "name": "rounds", "setup": [ { "op": "mkdir", "dir": "d" } ],
+        "workload": [ { "steps": [ { "repeat": 3, "steps": [
+          { "op": "create", "dir": "d", "name": "f{i}", "owner": "1 - {i}" } ] } ] } ] })")}),
+            {"rounds", "workload.0.steps.0.steps.0"});
+}

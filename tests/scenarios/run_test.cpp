@@ -211,3 +211,32 @@ TEST_CASE("the same scenario gives the same digest, another seed of a random scr
     CHECK(first.simulated_ps == again.simulated_ps);
     CHECK(first.digest != other.digest);
 }
+
+TEST_CASE("a number that is out of bounds in some round ends the run as a mistake of the user, at the step")
+{
+    const auto refused = [](const std::string &step) {
+        try {
+            run_steps(R"({"op": "mkdir", "dir": "d"}, {"repeat": 3, "steps": [)" + step + "]}");
+        } catch (const InputError &error) {
+            return error.path;
+        }
+        return std::string("not refused");
+    };
+    const std::string at = "workload.0.steps.1.steps.0";
+    CHECK(refused(R"({"op": "create", "dir": "d", "name": "f{i}", "owner": "1 - {i}"})") == at);
+    CHECK(refused(R"({"op": "create", "dir": "d", "name": "f{i}", "group": "1 - {i}"})") == at);
+    CHECK(refused(R"({"op": "alloc", "count": "1 - {i}"})") == at);
+    const std::string in_file = "workload.0.steps.1.steps.1";
+    const std::string create = R"({"op": "create", "dir": "d", "name": "f{i}"},)";
+    CHECK(refused(create + R"({"op": "write", "dir": "d", "name": "f{i}", "size": "2 - {i}"})") == in_file);
+    CHECK(refused(create + R"({"op": "write", "dir": "d", "name": "f{i}", "size": 8, "offset": "1 - {i}"})") ==
+          in_file);
+}
+
+TEST_CASE("a number that is out of bounds in the setup is told, too")
+{
+    CHECK_THROWS_AS(
+        run_text(R"({"setup": [{"repeat": 3, "steps": [{"op": "create", "name": "f{i}", "owner": "1 - {i}"}]}],
+                                 "workload": [{"steps": [{"op": "sync"}]}]})"),
+        InputError);
+}
