@@ -57,11 +57,11 @@ Result<znode_ref> vop_lookup(znode_t &dzp, std::string_view name)
 
 // `attempt` assigns with the given impatience and returns its outcome; ERESTART begins again.
 template <class Attempt>
-Result<> until_assigned(Attempt attempt)
+auto until_assigned(Attempt attempt)
 {
     txg_how_t how = TXG_NOWAIT;
     for (uint32_t round = 0; round < assign_rounds; ++round, how = TXG_WAITED) {
-        Result<> outcome = attempt(how);
+        auto outcome = attempt(how);
         if (outcome.error() != ERESTART)
             return outcome;
     }
@@ -205,14 +205,15 @@ void rename_for_reports(object_names_t &names, const znode_t &zp, const znode_t 
     names.named(zp.z_id, tdzp.z_id, to);
 }
 
-Result<> zfs_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::string_view to, txg_how_t how)
+// True: what was there under the new name has lost its last one.
+Result<bool> zfs_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::string_view to, txg_how_t how)
 {
     Probe probe{Fn::zfs_rename};
     zfsvfs_t &zfsvfs = sdzp.z_zfsvfs;
     const zfs_enter entered(zfsvfs);
     const bool one_dir = &sdzp == &tdzp;
     if (one_dir && from == to)
-        return {};
+        return false;
 
     rw_guard_t name_lock;
     if (one_dir)
@@ -239,7 +240,7 @@ Result<> zfs_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::st
         if (szp->z_is_dir != tzp->z_is_dir)
             return SET_ERROR(szp->z_is_dir ? ENOTDIR : EISDIR);
         if (szp->z_id == tzp->z_id)
-            return {};
+            return false;
     }
 
     auto tx = dmu_tx_create(zfsvfs.z_os);
@@ -258,14 +259,17 @@ Result<> zfs_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::st
         name_lock.exit();
     };
     if (auto assigned = assign_or_give_up(tx, how, drop_locks); !assigned)
-        return assigned;
+        return SET_ERROR(assigned.error());
 
     int error = 0;
+    bool replaced = false;
     if (tzp) {
         auto unlinked = zfs_link_destroy(target, *tzp, ZEXISTS, *tx);
         error = unlinked.error();
-        if (unlinked && *unlinked)
+        if (unlinked && *unlinked) {
             zfs_unlinked_add(*tzp, *tx);
+            replaced = true;
+        }
     }
     if (error == 0) {
         zfs_link_create(target, *szp, ZRENAMING, *tx);
@@ -281,7 +285,7 @@ Result<> zfs_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::st
     target.zfs_dirent_unlock();
     if (error != 0)
         return SET_ERROR(error);
-    return {};
+    return replaced;
 }
 
 Result<> create_any(znode_t &dzp, std::string_view name, bool is_dir, owner_t owner)
@@ -337,7 +341,7 @@ Result<> zpl_rmdir(znode_t &dzp, std::string_view name)
     return remove_any(dzp, name, true);
 }
 
-Result<> zpl_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::string_view to)
+Result<bool> zpl_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::string_view to)
 {
     Probe probe{Fn::zpl_rename};
     charge_system_call();

@@ -165,7 +165,8 @@ Result<> zpl_mkdir(znode_t &dzp, std::string_view name, owner_t owner = {});  //
 Result<> zpl_create(znode_t &dzp, std::string_view name, owner_t owner = {}); // EEXIST (exclusive create)
 Result<> zpl_unlink(znode_t &dzp, std::string_view name);                     // ENOENT, EPERM for a directory
 Result<> zpl_rmdir(znode_t &dzp, std::string_view name);                      // ENOENT, ENOTDIR, ENOTEMPTY
-Result<> zpl_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::string_view to);
+// True: what was there under the new name has lost its last one.
+Result<bool> zpl_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std::string_view to);
 Result<> zpl_lookup(znode_t &dzp, std::string_view name);
 Result<zfs_attributes_t> zpl_stat(znode_t &dzp, std::string_view name);
 // Visits every entry, "." and ".." too; the number of entries. Returning false ends it.

@@ -128,7 +128,10 @@ void file_verbs::rename(Worker &worker, const Step &step)
         return in_directory(worker, to_dir, [&](dmu::znode_t &target) {
             close_file(worker, worker.text(step.dir), name);
             close_file(worker, to_dir, to);
-            return dmu::zpl_rename(from_dir, name, target, to).error();
+            const auto renamed = dmu::zpl_rename(from_dir, name, target, to);
+            if (renamed && *renamed)
+                --worker.world().objects_in_use;
+            return renamed.error();
         });
     });
 }

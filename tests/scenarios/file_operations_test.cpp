@@ -94,3 +94,21 @@ TEST_CASE("entries of a ZAP are added, replaced, read and removed")
     for (const char *op : {"zap_update", "zap_remove", "zap_count_write", "tx_hold_zap", "zap_cursor", "zap_stats"})
         CHECK(count(result, op) == 1);
 }
+
+TEST_CASE("what a rename replaces is gone, a file or an empty directory, and only then")
+{
+    const RunResult result = run_steps(R"(
+      { "op": "create", "name": "a", "must": true }, { "op": "create", "name": "b", "must": true },
+      { "op": "rename", "name": "a", "to": "b", "must": true },
+      { "op": "rename", "name": "b", "to": "b", "must": true },
+      { "op": "rename", "name": "b", "to": "c", "must": true },
+      { "op": "mkdir", "dir": "d", "must": true }, { "op": "mkdir", "dir": "e", "must": true },
+      { "op": "rename", "name": "d", "to": "e", "must": true },
+      { "op": "create", "dir": "e", "name": "f", "must": true }, { "op": "mkdir", "dir": "g", "must": true },
+      { "op": "rename", "name": "g", "to": "e" },
+      { "op": "sync" })");
+    CAPTURE(result.ending);
+    CHECK(result.end == End::completed); // the objects on disk have been counted
+    CHECK(count(result, "rename") == 4);
+    CHECK(errors(result, "rename", "ENOTEMPTY") == 1);
+}
