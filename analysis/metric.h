@@ -5,6 +5,7 @@
 //   locks[os_obj_lock].wait_ns.total                      a list of named things is entered by name in brackets
 //   histograms[dnode_hold_impl per dmu_object_alloc][2]   a bucket; one that is not there counts 0
 //   histograms[...][4096..]  [2..8]                       the sum over a range of buckets
+//   counters.zap_increment                                a function that was never called counts 0
 //   txgs.0.allocated                                      list items by index
 //   counters.dnode_next_offset / ops.alloc.count          one metric divided by another
 //

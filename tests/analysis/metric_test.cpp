@@ -61,6 +61,10 @@ TEST_CASE("one metric may be divided by another")
 {
     CHECK(value("counters.dnode_hold_impl / ops.alloc.count") == 2.5);
     CHECK(problem("simulated_ns / counters.none") == "counters.none is 0");
+    CHECK(value("counters.zap_increment") == 0); // a function, and never called
+    CHECK(value("counters[zap_increment]") == 0);
+    CHECK(!problem("counters.zap_incremen").empty());
+    CHECK(!problem("counters.zap_increment.calls").empty());
 }
 
 TEST_CASE("a path that leads nowhere says where it ends and what is near")

@@ -1,4 +1,5 @@
 // What the program writes, and what happens where it cannot be written.
+#include "scenarios/sections.h"
 #include "tests/cli/program.h"
 
 #include <doctest/doctest.h>
@@ -156,6 +157,17 @@ TEST_CASE("every list is there for people and as JSON")
         CHECK(json.status == 0);
         CHECK(!Json::parse(json.out).empty());
     }
+}
+
+TEST_CASE("every choice that the era decides is a column of the list of eras")
+{
+    const Json rows = Json::parse(dmusim({"list", "eras", "--json"}).out);
+    for (const scenarios::Table *table : {&scenarios::code_table(), &scenarios::dataset_table()})
+        for (const scenarios::Field &field : table->fields())
+            if (field.from_era) {
+                INFO(field.name);
+                CHECK(rows[0].contains(field.name));
+            }
 }
 
 TEST_CASE("an expectation that does not hold ends with 3, and the result is still written")

@@ -55,9 +55,12 @@ Json list_eras()
                         {"zap_shrink", era.zap_shrink},
                         {"dbuf_cache", era.dbuf_cache},
                         {"dbuf_evict_notify", era.dbuf_evict_notify},
+                        {"read_consults_prefetch", era.read_consults_prefetch},
+                        {"user_accounting", era.user_accounting},
                         {"zfetch", era.zfetch},
                         {"arc_meta_strategy", era.arc_meta_strategy},
                         {"meta_indirect_shift", era.meta_indirect_shift},
+                        {"indirect_shift", era.indirect_shift},
                         {"dbuf_mutexes", era.dbuf_mutexes},
                         {"commit", era.commit},
                         {"what", era.what}});
