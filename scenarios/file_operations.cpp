@@ -39,7 +39,8 @@ std::vector<Operation> file_operations()
     using namespace file_verbs;
     const Field owner =
         quantity("owner", &Step::owner, {Unit::plain, 0, UINT32_MAX}, "Its user, for code.user_accounting.");
-    const Field group = quantity("group", &Step::group, {Unit::plain, 0, UINT32_MAX}, "Its group, the same.");
+    const Field group = quantity("group", &Step::group, {Unit::plain, 0, UINT32_MAX},
+                                 "The group it belongs to, for code.user_accounting.");
     std::vector<Operation> list;
     list.push_back(operation("mkdir", "Makes a directory; EEXIST, ENOENT.",
                              {required(dir_field("Its path from the root; the parents exist.")), owner, group}, mkdir));

@@ -270,6 +270,11 @@ void check(const Scenario &scenario, const Document &document)
                                      in_quotes(scenario.config.code.era) +
                                      (scenario.config.code.walk_earlier_slots ? " with walk_earlier_slots" : "") +
                                      " has dnodes of one slot only (simulated are larger ones in eras since 2019)");
+        if (step.kind == StepKind::op && step.operation->name == "create" && scenario.config.code.create_path == "dmu")
+            for (const auto &[field, owner] : {std::pair{"owner", &step.owner}, std::pair{"group", &step.group}})
+                if (owner->value != 0 || !owner->expression.text().empty())
+                    throw document.error(join(step.path, field), "is given, but with code.create_path \"dmu\" files "
+                                                                 "belong to user and group 0");
         if (step.kind == StepKind::wait_until &&
             std::find(counters.begin(), counters.end(), step.counter) == counters.end())
             throw document.error(join(step.path, "wait_until.counter"), unknown("counter", step.counter, counters));

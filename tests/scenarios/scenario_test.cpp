@@ -160,3 +160,24 @@ TEST_CASE("a name that is neither a file nor built in is said to be neither")
     CHECK_THROWS_AS(open_scenario("no-such-scenario"), InputError);
     CHECK_THROWS_AS(open_scenario("/"), InputError);
 }
+
+TEST_CASE("owners are refused where files are made without a file system")
+{
+    const auto problem = [](const std::string &fields) {
+        const std::string text = R"({"code": {"create_path": "dmu"}, "workload": [{"steps": [
+            {"op": "create", "name": "f")" +
+                                 fields + "}, {\"op\": \"mkdir\", \"dir\": \"d\", \"owner\": 3}]}]}";
+        try {
+            read_scenario(parse_json("test", text), {});
+        } catch (const InputError &error) {
+            return error.path + " " + error.problem;
+        }
+        return std::string();
+    };
+    CHECK(problem("") == ""); // a directory has an owner
+    CHECK(problem(R"(, "owner": 0, "group": 0)") == "");
+    for (const std::string field : {"owner", "group"}) {
+        CHECK(problem(", \"" + field + "\": 7").starts_with("workload.0.steps.0." + field));
+        CHECK(problem(", \"" + field + "\": \"{i}\"").find("create_path") != std::string::npos);
+    }
+}
