@@ -6,6 +6,7 @@
 // on disk and what is in memory are different bytes.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,6 +30,7 @@ constexpr uint32_t DNODE_MAX_SLOTS = DNODES_PER_BLOCK;
 constexpr uint64_t DMU_META_DNODE_OBJECT = 0;
 constexpr uint64_t DMU_USERUSED_OBJECT = ~0ull;
 constexpr uint64_t DMU_GROUPUSED_OBJECT = ~1ull;
+constexpr std::array<uint64_t, 2> accounting_objects = {DMU_USERUSED_OBJECT, DMU_GROUPUSED_OBJECT};
 constexpr uint64_t DMU_BONUS_BLKID = ~0ull;
 static_assert(DN_MAX_NBLKPTR == 3);
 static_assert(DNODES_PER_BLOCK == 32);

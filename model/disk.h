@@ -30,11 +30,12 @@ struct zio_root_t {
     vdev_t &io_vdev;
     uint64_t io_pending = 0; // under the vdev's io_lock
     uint64_t io_bytes = 0;   // issued in all
+    const int exceptions_at_birth = std::uncaught_exceptions();
 
     explicit zio_root_t(vdev_t &vdev) : io_vdev(vdev) {}
     ~zio_root_t() noexcept(false)
     {
-        if (std::uncaught_exceptions() == 0) // else the run ends here, with writes on their way
+        if (std::uncaught_exceptions() == exceptions_at_birth) // else the run ends here, with writes on their way
             VERIFY(io_pending == 0);
     }
     zio_root_t(const zio_root_t &) = delete;

@@ -35,6 +35,9 @@ void dnode_destroy(dnode_t &dn, bool referenced = true)
     dnode_handle_t &dnh = *dn.dn_handle;
     VERIFY(dn.dn_holds.peek() == 0);
     VERIFY(dn.dn_tx_holds.peek() == 0);
+    VERIFY((dn.dn_id_flags & DN_ID_NEW_EXIST) == 0);
+    for (const list_node_t &link : dn.dn_dirty_link)
+        VERIFY(!list_link_active(link)); // neither dirty nor to be accounted for
 
     if (!DMU_OBJECT_IS_SPECIAL(dn.dn_object)) {
         auto held = mutex_enter(os.os_lock);

@@ -94,8 +94,10 @@ struct dnode_t {
     per_txg<uint16_t> dn_next_bonuslen{};
     per_txg<uint32_t> dn_next_blksz{};
 
-    list_node_t dn_link;                  // os_dnodes; under os_lock
-    per_txg<list_node_t> dn_dirty_link{}; // os_dirty_dnodes or os_free_dnodes; under os_lock
+    list_node_t dn_link; // os_dnodes; under os_lock
+    // os_dirty_dnodes or os_free_dnodes, under the lock of that list; while its txg syncs also os_synced_dnodes, by the
+    // sync threads, without it.
+    per_txg<list_node_t> dn_dirty_link{};
 
     kmutex_t dn_mtx{"dn_mtx"};
     // under dn_mtx:
@@ -125,6 +127,12 @@ struct dnode_t {
 
     std::unique_ptr<zfetch_t> dn_zfetch; // made by the first read beyond block 0
 };
+
+// An empty list of dnodes for txgs of that slot: whatever is dirty in them, freed or synced.
+inline list_t<dnode_t> dnode_list_of_slot(size_t slot)
+{
+    return list_t<dnode_t>(member_offset(&dnode_t::dn_dirty_link) + slot * sizeof(list_node_t));
+}
 
 // What a handle without a dnode_t knows of its slot; kept by the code that judges slots by their handles (since 2019).
 enum class dn_slot_t : uint8_t { UNINIT, FREE, ALLOCATED, INTERIOR };

@@ -243,6 +243,8 @@ void dnode_sync(dnode_t &dn, dmu_tx_t &tx)
             dn.dn_phys->dn_flags |= DNODE_FLAG_USERUSED_ACCOUNTED;
         }
         dmu_objset_userquota_get_ids(dn, false, tx);
+    } else {
+        VERIFY((dn.dn_phys->dn_flags & DNODE_FLAG_USERUSED_ACCOUNTED) == 0);
     }
     {
         auto held = mutex_enter(dn.dn_mtx);

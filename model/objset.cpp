@@ -18,11 +18,8 @@ namespace {
 // A list a txg, each of which uses the link of its txg.
 per_txg<list_t<dnode_t>> lists_of_dirty()
 {
-    const auto list = [](size_t slot) {
-        return list_t<dnode_t>(member_offset(&dnode_t::dn_dirty_link) + slot * sizeof(list_node_t));
-    };
     static_assert(TXG_SIZE == 4, "one list a slot");
-    return {list(0), list(1), list(2), list(3)};
+    return {dnode_list_of_slot(0), dnode_list_of_slot(1), dnode_list_of_slot(2), dnode_list_of_slot(3)};
 }
 
 // Only a file system has a way to tell whose an object is (dmu_objset_register_type).
@@ -109,7 +106,7 @@ void dmu_objset_evict_dbufs(objset_t &os)
     }
     held.exit();
     in_hand.rele();
-    for (const uint64_t object : {DMU_USERUSED_OBJECT, DMU_GROUPUSED_OBJECT})
+    for (const uint64_t object : accounting_objects)
         if (dnode_t *dn = dmu_objset_used_dnode(os, object))
             dnode_evict_dbufs(*dn);
     dnode_evict_dbufs(DMU_META_DNODE(os));
@@ -117,8 +114,10 @@ void dmu_objset_evict_dbufs(objset_t &os)
 
 void dmu_objset_evict(std::unique_ptr<objset_t> os)
 {
-    for (uint64_t slot = 0; slot < TXG_SIZE; ++slot)
+    for (uint64_t slot = 0; slot < TXG_SIZE; ++slot) {
         VERIFY(!dmu_objset_is_dirty(*os, slot));
+        VERIFY(os->os_synced_dnodes[slot].empty());
+    }
     dmu_objset_evict_dbufs(*os);
     {
         auto held = mutex_enter(os->os_lock);

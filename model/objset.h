@@ -10,7 +10,6 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <vector>
@@ -163,18 +162,18 @@ struct meta_dnode_report_t {
 // Walks the synced tree. Recounted: every fill is computed from the blocks below instead of read from the pointer.
 meta_dnode_report_t meta_dnode_report(const objset_t &os, bool recounted = false);
 
-// Visits every object's dnode on disk.
-using synced_dnode_visitor_t = std::function<void(const dnode_phys_t &phys)>;
-void for_each_synced_dnode(const objset_t &os, const synced_dnode_visitor_t &visit);
-
 // Bytes by owner.
 struct userused_report_t {
     std::map<uint32_t, uint64_t> users, groups;
     bool operator==(const userused_report_t &) const = default;
 };
-// What the accounting ZAPs say. Enters them by the front door.
-userused_report_t userused_report(objset_t &os);
 // What the synced dnodes come to.
 userused_report_t userused_recounted(const objset_t &os);
+
+// ---- what they read by the front door ----
+
+// What the accounting ZAPs say. Takes their locks, reads their blocks and costs what that costs.
+// REQUIRES: in a simulated thread that holds no lock, and the pool's threads run.
+userused_report_t userused_report(objset_t &os);
 
 } // namespace dmu

@@ -2,6 +2,7 @@
 #include "model/dmu_state.h"
 #include "model/objset.h"
 #include "model/spa.h"
+#include "model/zpl.h"
 
 namespace dmu {
 
@@ -68,31 +69,40 @@ private:
     meta_dnode_report_t report_;
 };
 
-void visit_dnodes(const block_store &store, const blkptr_t &bp, const synced_dnode_visitor_t &visit)
+// What the dnodes below a block pointer take, by owner.
+void count_used(const block_store &store, const blkptr_t &bp, userused_report_t &report)
 {
     if (BP_IS_HOLE(bp))
         return;
     const block_ref data = store.read(bp.blk_dva);
     if (bp.blk_level > 0) {
         for (uint32_t i = 0; i < data->size >> SPA_BLKPTRSHIFT; ++i)
-            visit_dnodes(store, data->blkptrs()[i], visit);
+            count_used(store, data->blkptrs()[i], report);
         return;
     }
-    for (uint32_t i = 0; i < data->size >> DNODE_SHIFT; ++i)
-        if (data->dnodes()[i].dn_type != DMU_OT_NONE)
-            visit(data->dnodes()[i]);
+    for (uint32_t i = 0; i < data->size >> DNODE_SHIFT; ++i) {
+        const dnode_phys_t &phys = data->dnodes()[i];
+        owner_t owner;
+        if (phys.dn_type == DMU_OT_NONE || phys.dn_bonuslen == 0 ||
+            zfs_space_delta_cb(static_cast<dmu_object_type_t>(phys.dn_bonustype), phys.dn_bonus, owner) != 0)
+            continue;
+        report.users[owner.uid] += DNODE_SIZE + phys.dn_used;
+        report.groups[owner.gid] += DNODE_SIZE + phys.dn_used;
+    }
 }
 
 } // namespace
 
-void for_each_synced_dnode(const objset_t &os, const synced_dnode_visitor_t &visit)
+userused_report_t userused_recounted(const objset_t &os)
 {
+    userused_report_t report;
     if (BP_IS_HOLE(os.os_rootbp))
-        return;
+        return report;
     const block_ref root = os.os_dmu.store.read(os.os_rootbp.blk_dva);
     const dnode_phys_t &mdn = root->objset()->os_meta_dnode;
     for (uint32_t i = 0; i < mdn.dn_nblkptr; ++i)
-        visit_dnodes(os.os_dmu.store, mdn.dn_blkptr[i], visit);
+        count_used(os.os_dmu.store, mdn.dn_blkptr[i], report);
+    return report;
 }
 
 meta_dnode_report_t meta_dnode_report(const objset_t &os, bool recounted)

@@ -62,13 +62,13 @@ void sync_dnodes(objset_t &os, list_t<dnode_t> &list, size_t slot, dmu_tx_t &tx)
         return;
     }
     struct part_t {
-        explicit part_t(size_t link) : dirty(link), synced(link) {}
+        explicit part_t(size_t slot) : dirty(dnode_list_of_slot(slot)), synced(dnode_list_of_slot(slot)) {}
         list_t<dnode_t> dirty, synced;
     };
     std::deque<part_t> parts;
     const uint32_t sublists = std::max(max_ncpus(), sublists_min);
     for (uint32_t i = 0; i < sublists; ++i)
-        parts.emplace_back(member_offset(&dnode_t::dn_dirty_link) + slot * sizeof(list_node_t));
+        parts.emplace_back(slot);
     while (dnode_t *dn = list.head()) {
         list.remove(dn);
         parts[hash_of_block(dn->dn_object >> DNODES_PER_BLOCK_SHIFT) % sublists].dirty.insert_tail(dn);
@@ -111,7 +111,7 @@ void dmu_objset_sync(objset_t &os, zio_root_t &pio, dmu_tx_t &tx)
     os.os_sync_pio = &pio;
 
     dnode_sync(mdn, tx);
-    for (const uint64_t object : {DMU_USERUSED_OBJECT, DMU_GROUPUSED_OBJECT})
+    for (const uint64_t object : accounting_objects)
         if (dnode_t *dn = dmu_objset_used_dnode(os, object); dn != nullptr && dn->dn_type != DMU_OT_NONE)
             dnode_sync(*dn, tx);
     if (os.freed_listed_apart)

@@ -13,8 +13,6 @@
 // Followed: OpenZFS 81285582b9, dmu_objset.c. Left out: numbers of objects by owner (1de321e626, October 2016), one
 // task for each list of synced dnodes (64fc776208, 2017; one thread does it here however many sync), attributes in
 // spill blocks, file systems older than accounting.
-#include <cstdlib>
-
 #include "model/dmu_state.h"
 #include "model/dmu_tx.h"
 #include "model/objset.h"
@@ -55,7 +53,7 @@ void dmu_objset_userquota_get_ids(dnode_t &dn, bool before, const dmu_tx_t &tx)
     Probe probe{Fn::dmu_objset_userquota_get_ids};
     VERIFY(dmu_objset_userused_enabled(*dn.dn_objset));
     charge_peek();
-    if (before && (dn.dn_id_flags & (DN_ID_CHKED_BONUS | DN_ID_OLD_EXIST)) != 0)
+    if (before && (dn.dn_id_flags & DN_ID_CHKED_BONUS) != 0)
         return;
 
     owner_t owner;
@@ -86,7 +84,7 @@ void do_userquota_update(userquota_task_t &task, uint64_t used, uint8_t flags, o
 
 void create_used_objects(objset_t &os, dmu_tx_t &tx)
 {
-    for (const uint64_t object : {DMU_USERUSED_OBJECT, DMU_GROUPUSED_OBJECT}) {
+    for (const uint64_t object : accounting_objects) {
         auto claimed = zap_create_claim(os, object, DMU_OT_USERGROUP_USED, tx);
         VERIFY(claimed.ok());
     }
@@ -115,8 +113,6 @@ void dmu_objset_do_userquota_updates(objset_t &os, dmu_tx_t &tx)
             do_userquota_update(*task, phys.dn_used, phys.dn_flags, dn->dn_new, false);
         {
             auto held = mutex_enter(dn->dn_mtx);
-            dn->dn_oldused = 0;
-            dn->dn_oldflags = 0;
             if ((dn->dn_id_flags & DN_ID_NEW_EXIST) != 0) {
                 dn->dn_old = dn->dn_new;
                 dn->dn_id_flags |= DN_ID_OLD_EXIST;
@@ -141,7 +137,7 @@ std::map<uint32_t, uint64_t> used_entries(objset_t &os, uint64_t zapobj)
         return used;
     zap_cursor_t cursor(os, zapobj);
     for (auto entry = cursor.retrieve(); entry; cursor.advance(), entry = cursor.retrieve())
-        used[static_cast<uint32_t>(std::strtoul(entry->za_name.c_str(), nullptr, 16))] = entry->za_first_integer;
+        used[static_cast<uint32_t>(zap_int_of_name(entry->za_name))] = entry->za_first_integer;
     return used;
 }
 
@@ -150,20 +146,6 @@ std::map<uint32_t, uint64_t> used_entries(objset_t &os, uint64_t zapobj)
 userused_report_t userused_report(objset_t &os)
 {
     return {used_entries(os, DMU_USERUSED_OBJECT), used_entries(os, DMU_GROUPUSED_OBJECT)};
-}
-
-userused_report_t userused_recounted(const objset_t &os)
-{
-    userused_report_t report;
-    for_each_synced_dnode(os, [&](const dnode_phys_t &phys) {
-        owner_t owner;
-        if (phys.dn_bonuslen == 0 ||
-            zfs_space_delta_cb(static_cast<dmu_object_type_t>(phys.dn_bonustype), phys.dn_bonus, owner) != 0)
-            return;
-        report.users[owner.uid] += DNODE_SIZE + phys.dn_used;
-        report.groups[owner.gid] += DNODE_SIZE + phys.dn_used;
-    });
-    return report;
 }
 
 } // namespace dmu

@@ -4,6 +4,7 @@
 #include "model/zap_hash.h"
 #include "model/zap_impl.h"
 
+#include <charconv>
 #include <cstdio>
 
 namespace dmu {
@@ -417,6 +418,16 @@ std::string zap_int_name(uint64_t number)
     char text[20];
     std::snprintf(text, sizeof(text), "%llx", static_cast<unsigned long long>(number));
     return text;
+}
+
+uint64_t zap_int_of_name(std::string_view name)
+{
+    constexpr int base = 16;
+    uint64_t number = 0;
+    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number, base);
+    VERIFY(error == std::errc());
+    VERIFY(end == name.data() + name.size());
+    return number;
 }
 
 Result<> zap_add_int(objset_t &os, uint64_t zapobj, uint64_t number, dmu_tx_t &tx)

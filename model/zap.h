@@ -92,7 +92,8 @@ Result<> zap_remove_int(objset_t &os, uint64_t zapobj, uint64_t number, dmu_tx_t
 // A sum under a name: the entry comes with the first delta and goes when it is 0.
 Result<> zap_increment(objset_t &os, uint64_t zapobj, std::string_view name, int64_t delta, dmu_tx_t &tx);
 Result<> zap_increment_int(objset_t &os, uint64_t zapobj, uint64_t number, int64_t delta, dmu_tx_t &tx);
-std::string zap_int_name(uint64_t number); // in hexadecimal
+std::string zap_int_name(uint64_t number);       // in hexadecimal
+uint64_t zap_int_of_name(std::string_view name); // the number again
 
 // What a transaction that adds or removes `name` (null: any name) may write at worst; added to both sums.
 Result<> zap_count_write(objset_t &os, uint64_t zapobj, const std::string_view *name, bool add, uint64_t &towrite,

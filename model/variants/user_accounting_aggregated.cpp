@@ -1,7 +1,8 @@
 // user_accounting "aggregated": OpenZFS 6988, 9b7a83cbb6 (October 2016).
 //
 // The changes are summed up in memory, an entry for each owner, and each entry goes to its ZAP once, at the end. The
-// ZAPs are asked once for an owner and txg instead of once for a dnode. A sum of 0 asks for nothing.
+// ZAPs are asked once for an owner and txg instead of once for a dnode. A sum of 0 asks for nothing. The entries go in
+// the order of their names; the real code's in the order in which its tree is taken down.
 #include <map>
 #include <string>
 
@@ -32,6 +33,7 @@ public:
 
     void update(owner_t owner, int64_t delta) override
     {
+        VERIFY(!flushed_);
         userquota_update_cache(users_, owner.uid, delta);
         userquota_update_cache(groups_, owner.gid, delta);
     }
@@ -40,6 +42,7 @@ public:
         Probe probe{Fn::do_userquota_cacheflush};
         flush(users_, DMU_USERUSED_OBJECT);
         flush(groups_, DMU_GROUPUSED_OBJECT);
+        flushed_ = true;
     }
 
 private:
@@ -55,6 +58,7 @@ private:
     objset_t &os_;
     dmu_tx_t &tx_;
     deltas_t users_, groups_;
+    bool flushed_ = false;
 };
 
 } // namespace

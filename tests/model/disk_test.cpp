@@ -142,3 +142,23 @@ TEST_CASE("a pool stops when the reads that nobody waits for are done, and those
     });
     CHECK(last_ms == 4);
 }
+
+TEST_CASE("a run that breaks with writes on their way says what broke")
+{
+    // The pool stays as it is, as a run's does that ends so.
+    static std::vector<spa_t *> *const abandoned = new std::vector<spa_t *>;
+    sim::Machine machine;
+    sim::Simulator simulator(machine, model_tables(), 1);
+    simulator.spawn("test", {}, [&] {
+        abandoned->push_back(new spa_t(slow_disk(10)));
+        spa_t &spa = *abandoned->back();
+        spa.spa_start();
+        vdev_t &vdev = spa.dsl_pool().dp_vdev;
+        zio_root_t pio(vdev);
+        vdev.zio_write(pio, 1000, 0, 4);
+        PANIC("on purpose");
+    });
+    const sim::End end = simulator.run();
+    CHECK(end.ending == sim::Ending::invariant);
+    CHECK(end.text.find("on purpose") != std::string::npos);
+}

@@ -170,7 +170,7 @@ TEST_CASE("user accounting takes two ZAP increments a file, or two an owner howe
     CHECK(increments(8, "off") == 0);
 }
 
-TEST_CASE("the accounting ZAPs become fat and grow leaves while they are synced, and say what the dnodes come to")
+TEST_CASE("the accounting ZAPs become fat while they are synced, and say what the dnodes come to")
 {
     for (const char *form : {"per-dnode", "aggregated"}) {
         const RunResult result = built_in("user-accounting", {"params.files=2500", "params.owners=2500",
@@ -187,6 +187,24 @@ TEST_CASE("objects that are no file system's are not accounted for")
     REQUIRE(result.end == End::completed);
     CHECK(!result.counters.contains("zap_increment"));
     CHECK(!result.counters.contains("dmu_objset_userquota_get_ids"));
+}
+
+TEST_CASE("a directory is its own owner's, and what it changes in another is that one's")
+{
+    struct expected_t {
+        const char *form;
+        uint64_t increments;
+    };
+    // Two new directories, and the root, of user and group 0, whose number of links changes: taken and given back.
+    // Summed up, three users and three groups.
+    for (const expected_t &expected : {expected_t{"per-dnode", 2 * 2 + 4}, expected_t{"aggregated", 3 + 3}}) {
+        CAPTURE(std::string(expected.form));
+        const RunResult result = run_steps(R"({ "op": "mkdir", "dir": "a", "owner": 1, "group": 1 },
+                                              { "op": "mkdir", "dir": "b", "owner": 2, "group": 2 }, { "op": "sync" })",
+                                           1, {"code.user_accounting=" + std::string(expected.form)});
+        REQUIRE(result.end == End::completed);
+        CHECK(result.counters.at("zap_increment") == expected.increments);
+    }
 }
 
 TEST_CASE("owners are those of the step that makes a file or a directory, also after an import")
