@@ -330,9 +330,11 @@ void apply(Document &document, const Override &change)
         value = change.value; // a bare string
     }
     constexpr std::string_view params = "params.";
-    if (std::string_view(change.path).starts_with(params) || change.path == "params") {
+    if (change.path == "params") // all at once would say nothing of those that it leaves out
+        throw InputError(change.option, {}, change.path, "is set number by number, such as params.NAME=8");
+    if (std::string_view(change.path).starts_with(params)) {
         std::vector<std::string> names;
-        const std::string name = change.path.size() > params.size() ? change.path.substr(params.size()) : "";
+        const std::string name = change.path.substr(params.size());
         if (document.root.is_object() && document.root.contains("params"))
             for (const auto &[known, unused] : document.root["params"].items())
                 names.push_back(known);

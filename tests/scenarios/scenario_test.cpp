@@ -114,7 +114,7 @@ TEST_CASE("unknown keys, wrong types and values out of range are refused at thei
     says(outcome(plain, {"record=[\"object\"]"}), "did you mean \"objects\"?");
     says(outcome(plain, {"expect.0={\"metric\":\"x\"}"}), "expects nothing");
     says(outcome(plain, {"warmup={\"op\":\"claim\",\"count\":1}"}), "which the workload never does");
-    says(outcome(plain, {"params={\"a b\":1}"}), "unknown parameter");
+    says(outcome(plain, {"params={\"a b\":1}"}), "is set number by number, such as params.NAME=8");
     says(outcome(R"({"params": {"a b": 1}, "workload": []})"), "is no name for a parameter");
 }
 
