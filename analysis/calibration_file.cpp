@@ -5,6 +5,7 @@
 #include "scenarios/machine.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace analysis {
 
@@ -39,6 +40,19 @@ Field positive(std::string name, double S::*member, double least, std::string se
         [member](const S &object) { return Json(object.*member); });
 }
 
+template <class S>
+Field overrides(Json S::*member, std::string sentence)
+{
+    return scenarios::custom<S>(
+        "set", {{"type", "object"}}, "an object", std::move(sentence),
+        [member](S &object, const Value &value) {
+            if (!value.value.is_object())
+                value.wrong_type("an object");
+            object.*member = value.value;
+        },
+        [member](const S &object) { return object.*member; });
+}
+
 const Table &target_table()
 {
     using T = File::Target;
@@ -46,14 +60,7 @@ const Table &target_table()
         "a target", {scenarios::required(scenarios::text("name", &T::name, text_max, "What the report calls it.")),
                      scenarios::required(scenarios::text("scenario", &T::scenario, text_max,
                                                          "A built-in scenario or a file: the run it is of.")),
-                     scenarios::custom<T>(
-                         "set", {{"type", "object"}}, "an object", "Overrides of the scenario, path by path.",
-                         [](T &target, const Value &value) {
-                             if (!value.value.is_object())
-                                 value.wrong_type("an object");
-                             target.set = value.value;
-                         },
-                         [](const T &target) { return target.set; }),
+                     overrides(&T::set, "Overrides of the scenario, path by path."),
                      scenarios::required(scenarios::custom<T>(
                          "metric", {{"type", "string"}}, "a path into the result", "Which figure of that run.",
                          [](T &target, const Value &value) {
@@ -141,6 +148,7 @@ const Table &ratio_table()
 
 struct Whole {
     File file;
+    Json set = Json::object();
     std::vector<NamedRatio> ratios;
 };
 
@@ -161,6 +169,7 @@ const Table &file_table()
                  read_list(value, free_table(), calibration_free_max, whole.file.free);
              },
              [](const Whole &) { return Json(nullptr); })),
+         overrides(&Whole::set, "Overrides of every target's scenario; a target's own are put over them."),
          scenarios::required(scenarios::custom<Whole>(
              "targets", {{"type", "array"}}, "1 to 1000 targets", "What it is to come close to.",
              [](Whole &whole, const Value &value) { read_list(value, target_table(), list_max, whole.file.targets); },
@@ -241,6 +250,10 @@ CalibrationFile read_calibration(const std::string &name)
     file_table().read(&whole, root);
     File &file = whole.file;
     check_free(file, root.at("free"));
+    for (File::Target &target : file.targets) {
+        Json own = std::exchange(target.set, whole.set);
+        target.set.update(own);
+    }
     for (size_t i = 0; i < file.targets.size(); ++i)
         for (size_t before = 0; before < i; ++before)
             if (file.targets[before].name == file.targets[i].name)

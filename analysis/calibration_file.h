@@ -3,6 +3,7 @@
 //   {
 //     "profile": "vm-2016",                    the machine that the fit starts from
 //     "free": [ { "parameter": "instruction_ns", "from": 0.1, "to": 1.5, "start": 0.65 }, ... ],
+//     "set": { "params.files": 205000 },       overrides of every target's scenario; a target's own come after
 //     "targets": [ { "name": "S3", "scenario": "create-one-directory", "set": { "machine.cpus": 16 },
 //                    "metric": "ops.create.per_s", "value": 30000, "weight": 1, "because": "..." }, ... ],
 //     "ratios": [ { "name": "S4 / S3", "of": "S4", "to": "S3", "value": 2, "because": "..." } ],
@@ -27,7 +28,7 @@ struct CalibrationFile {
     struct Target {
         std::string name;
         std::string scenario;
-        Json set = Json::object(); // path -> value
+        Json set = Json::object(); // path -> value, those of the whole file included
         std::string metric;
         double value = 0;
         double weight = 1;

@@ -155,13 +155,13 @@ Machine vm_2016()
 {
     Machine m = xeon_2016();
     m.profile = "vm-2016";
-    m.instruction_ps = 500;
-    m.transfer_same_socket_ps = 58 * ns;
-    m.transfer_other_socket_ps = 163 * ns;
-    m.crowd_ps = 35 * ns;
-    m.miss_ps = 340 * ns;
-    m.remote_memory_per_mille = 2800;
-    m.unrecorded_step_instructions = 46;
+    m.instruction_ps = 630;
+    m.transfer_same_socket_ps = 47 * ns;
+    m.transfer_other_socket_ps = 160 * ns;
+    m.crowd_ps = 43 * ns;
+    m.miss_ps = 308 * ns;
+    m.remote_memory_per_mille = 3450;
+    m.unrecorded_step_instructions = 94;
     return m;
 }
 

@@ -140,6 +140,36 @@ TEST_CASE("kept runs are not run again, and the report for people names every ta
     CHECK(first.out.find("left out") == std::string::npos);
 }
 
+TEST_CASE("overrides of the whole file hold for every target, a target's own over them, the command line's over both")
+{
+    Folder folder;
+    Json file = Json::parse(read_file(targets(folder, 1, 0)));
+    file["trials"] = 0;
+    const auto figures = [&](std::vector<std::string> more) {
+        std::vector<std::string> words = {"calibrate", folder.write("set.json", file.dump()), "--no-leave-one-out",
+                                          "--json"};
+        words.insert(words.end(), more.begin(), more.end());
+        const Ran ran = dmusim(words);
+        INFO(ran.err);
+        REQUIRE(ran.status == 0);
+        const Json report = Json::parse(ran.out);
+        std::vector<double> list;
+        for (const Json &target : report["targets"])
+            list.push_back(target["fitted"].get<double>());
+        return list;
+    };
+    const std::vector<double> own = figures({});
+    CHECK(own[0] != own[1]);
+
+    file["set"] = {{"machine.cpus", 1}};
+    CHECK(figures({}) == own);
+    file["targets"][1].erase("set");
+    CHECK(figures({})[1] == own[0]);
+    const std::vector<double> over = figures({"--set", "machine.cpus=2"});
+    CHECK(over[0] == own[1]);
+    CHECK(over[1] == own[1]);
+}
+
 TEST_CASE("a mistake in the targets is told with its place before anything runs")
 {
     Folder folder;

@@ -115,6 +115,8 @@ private:
         Json set = {{"machine.profile", file_.profile}};
         for (const auto &[path, value] : wanted.set.items())
             set[path] = value;
+        for (const std::string &argument : arguments_.common.sets)
+            set.erase(scenarios::parse_override(argument).path); // the command line has the last word over the file
         for (size_t i = 0; i < point.size(); ++i) {
             const sim::MachineParameter &parameter = *file_.free[i].parameter;
             set["machine." + std::string(parameter.name)] = scenarios::machine_parameter_json(parameter, point[i]);
