@@ -13,6 +13,7 @@
 #include "model/objset.h"
 #include "sim/random.h"
 #include "tests/model/pool_fixture.h"
+#include "tests/model/work_together.h"
 
 using namespace dmu_test;
 
@@ -144,21 +145,9 @@ void run_rounds(const char *era, uint64_t seed, uint64_t operations)
         spa.spa_create();
         world_t world{spa, {}, {}, 0};
         for (uint64_t round = 0; round < rounds; ++round) {
-            uint64_t running = threads;
-            kmutex_t lock{"first"};
-            kcondvar_t done;
-            for (uint64_t t = 0; t < threads; ++t)
-                simulator.spawn("worker", {}, [&, t] {
-                    random_work(world, simulator.random("worker", round * threads + t), operations / threads / rounds);
-                    auto held = mutex_enter(lock);
-                    --running;
-                    cv_broadcast(done);
-                });
-            {
-                auto held = mutex_enter(lock);
-                while (running > 0)
-                    cv_wait(done, lock);
-            }
+            work_together(simulator, threads, [&](uint64_t t) {
+                random_work(world, simulator.random("worker", round * threads + t), operations / threads / rounds);
+            });
             txg_wait_synced(spa.dsl_pool(), spa.dsl_pool().dp_tx.tx_open_txg);
             check_tree(world);
             if (round % 2 == 0)

@@ -15,6 +15,7 @@
 #include "model/objset.h"
 #include "sim/random.h"
 #include "tests/model/pool_fixture.h"
+#include "tests/model/work_together.h"
 
 using namespace dmu_test;
 
@@ -139,23 +140,11 @@ void run_files(const char *era, uint64_t seed, uint64_t operations)
         for (const uint32_t blocksize : {512u, 512u, 1024u, 4096u, 8192u})
             make_file(world, blocksize);
         for (uint64_t round = 0; round < rounds; ++round) {
-            uint64_t running = threads;
-            kmutex_t lock{"first"};
-            kcondvar_t done;
-            for (uint64_t t = 0; t < threads; ++t)
-                simulator.spawn("worker", {}, [&, t] {
-                    sim::Random random = simulator.random("worker", round * threads + t);
-                    for (uint64_t i = 0; i < operations / threads / rounds; ++i)
-                        one_operation(world, random);
-                    auto held = mutex_enter(lock);
-                    --running;
-                    cv_broadcast(done);
-                });
-            {
-                auto held = mutex_enter(lock);
-                while (running > 0)
-                    cv_wait(done, lock);
-            }
+            work_together(simulator, threads, [&](uint64_t t) {
+                sim::Random random = simulator.random("worker", round * threads + t);
+                for (uint64_t i = 0; i < operations / threads / rounds; ++i)
+                    one_operation(world, random);
+            });
             check_all(world);
             txg_wait_synced(spa.dsl_pool(), spa.dsl_pool().dp_tx.tx_open_txg);
             if (round % 2 == 0)

@@ -7,6 +7,7 @@
 #include "model/zpl.h"
 #include "sim/random.h"
 #include "tests/model/pool_fixture.h"
+#include "tests/model/work_together.h"
 
 using namespace dmu_test;
 
@@ -305,26 +306,14 @@ TEST_CASE("the sums are right whoever works, dirties and evicts while a txg is s
                 spa.spa_create();
                 auto zfsvfs = zfs_create_fs(spa.objset());
                 constexpr uint64_t threads = 4;
-                uint64_t running = threads;
-                kmutex_t lock{"first"};
-                kcondvar_t done;
-                for (uint64_t t = 0; t < threads; ++t)
-                    simulator.spawn("worker", {}, [&, t] {
-                        sim::Random random = simulator.random("worker", t);
-                        for (int i = 0; i < 300; ++i) {
-                            one_change(*zfsvfs, random);
-                            if (random.below(50) == 0)
-                                dmu_objset_evict_dbufs(spa.objset());
-                        }
-                        auto held = mutex_enter(lock);
-                        if (--running == 0)
-                            cv_broadcast(done);
-                    });
-                {
-                    auto held = mutex_enter(lock);
-                    while (running > 0)
-                        cv_wait(done, lock);
-                }
+                work_together(simulator, threads, [&](uint64_t t) {
+                    sim::Random random = simulator.random("worker", t);
+                    for (int i = 0; i < 300; ++i) {
+                        one_change(*zfsvfs, random);
+                        if (random.below(50) == 0)
+                            dmu_objset_evict_dbufs(spa.objset());
+                    }
+                });
                 const uint64_t txgs = spa.dsl_pool().dp_tx.tx_open_txg;
                 CHECK(txgs > 10);
                 sync(spa);
