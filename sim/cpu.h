@@ -12,13 +12,13 @@ namespace sim {
 
 struct alignas(64) Cpu {
     Thread *thread = nullptr; // null: idle
-    Key target = never;       // when its thread wants to go on; its leaf in the winner tree is the earlier of this and
+    Key target = never;       // when its thread wants to go on; its key among the CPUs' is the earlier of this and
     Key slice_end = never;    // the end of the thread's time slice
-    int64_t since_ps = 0;     // since when it is busy or idle; may lie ahead while a woken thread is on its way
+    const WinnerTree::Leaf *leaf = nullptr; // where that key stands; null: it is the CPU whose turn it is
+    int64_t since_ps = 0; // since when it is busy or idle; may lie ahead while a woken thread is on its way
     int64_t busy_ps = 0;
     int64_t idle_ps = 0;
     int64_t switch_ps = 0; // of busy_ps: changing threads
-    WinnerTree::Path path;
 };
 
 class CpuSet {

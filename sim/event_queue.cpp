@@ -7,42 +7,32 @@
 
 namespace sim {
 
-void WinnerTree::resize(uint32_t cpus)
+void WinnerTree::resize(uint32_t leaves)
 {
-    leaves_ = std::max(1u << written_levels, std::bit_ceil(cpus));
-    large_ = leaves_ > 1u << written_levels;
-    tree_.assign(size_t{2} * leaves_, never);
+    const size_t count = std::max(1u << written_levels, std::bit_ceil(leaves));
+    large_ = count > 1u << written_levels;
+    tree_.assign(2 * count, never);
     root_ = &tree_[1];
-}
-
-WinnerTree::Path WinnerTree::path(uint32_t cpu)
-{
-    Path path;
-    uint32_t i = leaves_ + cpu;
-    path.leaf = &tree_[i];
-    for (unsigned level = 0; level < written_levels; ++level) {
-        path.sibling[level] = &tree_[i ^ 1];
-        i >>= 1;
-        path.parent[level] = &tree_[i];
+    paths_.assign(leaves, Leaf{});
+    for (size_t leaf = 0; leaf < leaves; ++leaf) {
+        size_t i = count + leaf;
+        paths_[leaf].place = &tree_[i];
+        for (unsigned level = 0; level < written_levels; ++level) {
+            paths_[leaf].sibling[level] = &tree_[i ^ 1];
+            i >>= 1;
+            paths_[leaf].parent[level] = &tree_[i];
+        }
     }
-    return path;
 }
 
-Key WinnerTree::set_above(const Path &path, Key key)
+Key WinnerTree::set_above(const Leaf &leaf, Key key)
 {
-    for (size_t i = static_cast<size_t>(path.parent[written_levels - 1] - tree_.data()); i > 1;) {
+    for (size_t i = static_cast<size_t>(leaf.parent[written_levels - 1] - tree_.data()); i > 1;) {
         key = std::min(key, tree_[i ^ 1]);
         i >>= 1;
         tree_[i] = key;
     }
     return key;
-}
-
-Key WinnerTree::first_of_others_above(const Path &path, Key least) const
-{
-    for (size_t i = static_cast<size_t>(path.parent[written_levels - 1] - tree_.data()); i > 1; i >>= 1)
-        least = std::min(least, tree_[i ^ 1]);
-    return least;
 }
 
 void Timers::put(uint32_t slot, const Entry &entry)

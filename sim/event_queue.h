@@ -1,8 +1,8 @@
 // Who is next: one 64-bit key per CPU, a winner tree over the keys, and a heap of timers beside it.
 //
 // A key is a time above a CPU number, so the order of events, by time and then by CPU, is one comparison, and no event
-// is ever allocated. The root of the winner tree is the next CPU; the smallest key on the way up from a leaf, siblings
-// only, is the first instant at which any *other* CPU has to be looked at. This is the one place where ties are broken.
+// is ever allocated. The winner tree holds the keys of all CPUs but the one whose turn it is, so its root is the first
+// instant at which any *other* CPU has to be looked at. This is the one place where ties are broken.
 //
 // Timers are kept apart, since there may be one for every thread. A timer that wakes a thread carries the largest CPU
 // number: it comes after all CPUs of its instant. A timer for the release of a lock (mutex.h) carries the number of the
@@ -43,53 +43,45 @@ constexpr uint32_t cpu_of(Key key)
     return static_cast<uint32_t>(key) & limits::timer_cpu;
 }
 
-// Each node is the lesser of its two children. The way up from a leaf is written down for each CPU, four levels of it,
-// since working out the places costs more than the comparisons; larger machines work out the rest.
+// Each node is the lesser of its two children. A leaf belongs to no CPU for good: the CPU whose turn it is has none,
+// and when another one's turn comes it takes that one's leaf. So one way up serves for two, and the root is the
+// horizon. The way up from a leaf is written down, four levels of it, since working out the places costs more than the
+// comparisons; larger machines work out the rest.
 class WinnerTree {
 public:
     static constexpr unsigned written_levels = 4;
 
-    // The way up from one CPU's leaf; kept with the CPU.
-    struct Path {
-        Key *leaf = nullptr;
+    // The way up from one leaf.
+    struct Leaf {
+        Key *place = nullptr;
         Key *sibling[written_levels] = {};
         Key *parent[written_levels] = {};
     };
 
-    void resize(uint32_t cpus);
-    Path path(uint32_t cpu);
+    void resize(uint32_t leaves);
+    // Valid until resize().
+    const Leaf *leaf(uint32_t index) const { return &paths_[index]; }
 
     // Returns the first key.
-    Key set(const Path &path, Key key)
+    Key set(const Leaf &leaf, Key key)
     {
-        *path.leaf = key;
+        *leaf.place = key;
         for (unsigned level = 0; level < written_levels; ++level) {
-            const Key sibling = *path.sibling[level];
+            const Key sibling = *leaf.sibling[level];
             key = sibling < key ? sibling : key;
-            *path.parent[level] = key;
+            *leaf.parent[level] = key;
         }
-        return large_ ? set_above(path, key) : key;
+        return large_ ? set_above(leaf, key) : key;
     }
     Key first() const { return *root_; }
-    // The smallest key of all CPUs but this one.
-    Key first_of_others(const Path &path) const
-    {
-        Key least = *path.sibling[0];
-        for (unsigned level = 1; level < written_levels; ++level) {
-            const Key sibling = *path.sibling[level];
-            least = sibling < least ? sibling : least;
-        }
-        return large_ ? first_of_others_above(path, least) : least;
-    }
 
 private:
-    Key set_above(const Path &path, Key key);
-    Key first_of_others_above(const Path &path, Key least) const;
+    Key set_above(const Leaf &leaf, Key key);
 
     const Key *root_ = nullptr;
-    bool large_ = false; // more levels than are written down
-    uint32_t leaves_ = 1;
+    bool large_ = false;    // more levels than are written down
     std::vector<Key> tree_; // the root at 1, the children of i at 2i and 2i + 1
+    std::vector<Leaf> paths_;
 };
 
 // A binary heap in which a thread knows its place, so that a timer that is no longer wanted is taken out, not left

@@ -13,26 +13,29 @@ void Scheduler::start(const Machine &machine_in)
 {
     machine = &machine_in;
     cpus_.assign(machine->cpus, Cpu{});
-    tree_.resize(machine->cpus);
+    tree_.resize(machine->cpus - 1);
+    turn_ = &cpus_[0];
     for (uint32_t cpu = 0; cpu < machine->cpus; ++cpu) {
-        cpus_[cpu].path = tree_.path(cpu);
         idle_.insert(cpu);
+        if (cpu > 0)
+            cpus_[cpu].leaf = tree_.leaf(cpu - 1);
     }
     slice_ps_ = machine->time_slice_ps;
 }
 
 // ---- the dispatcher ----
 
-void Scheduler::dispatch(Key first)
+void Scheduler::dispatch()
 {
-    dispatch_inline(first);
+    dispatch_inline();
 }
 
-inline __attribute__((always_inline)) void Scheduler::dispatch_inline(Key first)
+inline __attribute__((always_inline)) void Scheduler::dispatch_inline()
 {
     Thread *const me = hot.thread;
     me->node = hot.node;
-    for (Key key = first;; key = tree_.first()) {
+    for (;;) {
+        const Key key = first();
         if (--until_check_ == 0) [[unlikely]] {
             if (check_progress())
                 continue;
@@ -66,7 +69,15 @@ inline __attribute__((always_inline)) void Scheduler::dispatch_inline(Key first)
                 continue;
             thread->pending = Pending::resume;
         }
-        hot.horizon = std::min({tree_.first_of_others(c.path), attention_, c.slice_end});
+        Key others = tree_.first();
+        if (&c != turn_) { // the two change places
+            turn_->leaf = c.leaf;
+            others = tree_.set(*c.leaf, turn_key_);
+            c.leaf = nullptr;
+            turn_ = &c;
+            turn_key_ = key;
+        }
+        hot.horizon = std::min({others, attention_, c.slice_end});
         hot.release_ahead = std::min(release_limit, c.slice_end);
         hot.slice_end = c.slice_end;
         if (thread != me) {
@@ -96,7 +107,8 @@ void Mutex::enter_slow()
     Thread &self = *hot.thread;
     self.wants = this;
     self.pending = Pending::acquire;
-    hot.scheduler->dispatch_inline(hot.scheduler->set_leaf(current_cpu(), hot.key));
+    hot.scheduler->set_own(hot.key);
+    hot.scheduler->dispatch_inline();
     if (hot.thread->waits_for == nullptr) [[likely]]
         take();
     else
@@ -163,12 +175,14 @@ void Scheduler::give_way(Pending pending, Key target)
 {
     Thread &self = *hot.thread;
     self.pending = pending;
-    dispatch(set_leaf(self.cpu, target));
+    set_own(target);
+    dispatch();
 }
 
 void settle_slow()
 {
-    hot.scheduler->dispatch_inline(hot.scheduler->set_leaf(current_cpu(), hot.key));
+    hot.scheduler->set_own(hot.key);
+    hot.scheduler->dispatch_inline();
 }
 
 void Scheduler::fire_timer()

@@ -28,9 +28,8 @@ public:
     // ---- for the running thread; each returns when it runs again ----
 
     // Its leaf and `pending` say what it waits for.
-    void dispatch() { dispatch(tree_.first()); }
-    void dispatch(Key first);        // the same, of which the caller knows whose turn it is
-    void dispatch_inline(Key first); // in scheduler.cpp alone
+    void dispatch();
+    void dispatch_inline(); // in scheduler.cpp alone
     // The same after giving `pending` and the time at which it wants to go on.
     void give_way(Pending pending, Key target);
     // Pays for going to sleep and sleeps until woken. The caller has cleared `woken` before anybody could wake it.
@@ -73,12 +72,21 @@ public:
         thread.part = part;
         thread.since_ps = at_ps;
     }
-    // Returns the first key of all CPUs.
-    Key set_leaf(uint32_t cpu, Key target)
+    void set_leaf(uint32_t cpu, Key target)
     {
         Cpu &c = cpus_[cpu];
+        if (&c == turn_) {
+            set_own(target);
+            return;
+        }
         c.target = target;
-        return tree_.set(c.path, target < c.slice_end ? target : c.slice_end);
+        tree_.set(*c.leaf, target < c.slice_end ? target : c.slice_end);
+    }
+    // The same for the CPU whose turn it is.
+    void set_own(Key target)
+    {
+        turn_->target = target;
+        turn_key_ = target < turn_->slice_end ? target : turn_->slice_end;
     }
     bool someone_waits_for(uint32_t cpu) const;
     uint32_t make_run_queue(const CpuSet &cpus, const CpuSet *&stored);
@@ -124,7 +132,7 @@ public:
     int64_t idle_ps(int64_t until_ps) const; // of all CPUs, since the measurement began
     int64_t idle_given_back_ps = 0;          // of it, to threads that slept for supposed locks
     void set_careful();
-    bool something_to_do() const { return tree_.first() != never || !timers_.empty(); }
+    bool something_to_do() const { return first() != never || !timers_.empty(); }
 
 private:
     struct RunQueue {
@@ -132,6 +140,8 @@ private:
         std::deque<std::pair<uint64_t, Thread *>> threads; // with the order in which they came
     };
 
+    // Of all CPUs.
+    Key first() const { return tree_.first() < turn_key_ ? tree_.first() : turn_key_; }
     void slice_ended(uint32_t cpu, Key at);
     bool leave_cpu(Thread &thread, Key at);
     void go_to_sleep(Thread &spinner, Key at);
@@ -147,6 +157,8 @@ private:
     void run_until_base();
 
     WinnerTree tree_;
+    Cpu *turn_ = nullptr;  // the CPU that is outside the tree: the running thread's, or the last one's
+    Key turn_key_ = never; // and what would be its leaf; out of date while its thread runs
     std::vector<Cpu> cpus_;
     Key attention_ = never; // the first key at which something other than a CPU comes: a timer, the end
     Key stop_key_ = never;
