@@ -133,7 +133,7 @@ bool take_care(Scheduler &scheduler)
     const Key resumed_at = std::exchange(self.resumed_at, never);
     if (resumed_at == never || hot.free_running)
         return false;
-    if (self.pending != Pending::resume && self.pending != Pending::acquire)
+    if (self.pending != Pending::resume)
         return false;
     const Cpu &cpu = scheduler.cpus()[self.cpu];
     if (cpu.thread != &self || cpu.target != hot.key)

@@ -10,10 +10,16 @@
 
 namespace sim {
 
+// A thread's time slice.
+struct Slice {
+    Key release_ahead = 0; // a lock may be released ahead of the others while the key is below this
+    Key end = never;
+};
+
 struct alignas(64) Cpu {
     Thread *thread = nullptr; // null: idle
     Key target = never;       // when its thread wants to go on; its key among the CPUs' is the earlier of this and
-    Key slice_end = never;    // the end of the thread's time slice
+    Slice slice;              // the end of the thread's time slice
     const WinnerTree::Leaf *leaf = nullptr; // where that key stands; null: it is the CPU whose turn it is
     int64_t since_ps = 0; // since when it is busy or idle; may lie ahead while a woken thread is on its way
     int64_t busy_ps = 0;

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "sim/call_tree.h"
+#include "sim/cpu.h"
 #include "sim/event_queue.h"
 #include "sim/machine.h"
 #include "sim/statistics.h"
@@ -50,10 +51,9 @@ struct Prices {
 enum class HoldAccounts : uint8_t { none, counted, announced };
 
 struct alignas(64) Hot {
-    Key key = 0;           // of the running CPU: what time it is for the running thread
-    Key horizon = never;   // the first key at which anybody else has to be looked at
-    Key release_ahead = 0; // a lock may be released ahead of the others while the key is below this
-    Key slice_end = never; // of the running thread's time slice
+    Key key = 0;         // of the running CPU: what time it is for the running thread
+    Key horizon = never; // the first key at which anybody else has to be looked at
+    Slice slice;         // the running thread's
     Thread *thread = nullptr;
     CallNode *node = nullptr;
     uint64_t *calls = nullptr;
@@ -121,7 +121,7 @@ void yield_cpu();
 // time, so nobody has to come first. Only at the end of its time slice may the thread be moved.
 inline uint32_t cpu_seqid()
 {
-    if (hot.key >= hot.slice_end) [[unlikely]]
+    if (hot.key >= hot.slice.end) [[unlikely]]
         settle_slow();
     return current_cpu();
 }

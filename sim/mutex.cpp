@@ -14,7 +14,15 @@ Mutex::~Mutex()
     waiters = nullptr;
 }
 
-// enter_slow() is in scheduler.cpp, and so is enter_elsewhere().
+// enter_in_turn() is in scheduler.cpp.
+
+void Mutex::enter_elsewhere()
+{
+    if (is_free())
+        take();
+    else
+        contend();
+}
 
 void Mutex::contend()
 {
@@ -105,7 +113,7 @@ void Mutex::exit_slow()
 {
     charge_key(release_price(*this));
     count_hold(*this, hot.key);
-    if (waiters == nullptr && (hot.key < hot.release_ahead || hot.key < hot.horizon)) {
+    if (waiters == nullptr && (hot.key < hot.slice.release_ahead || hot.key < hot.horizon)) {
         owner = nullptr;
         key = hot.key;
         return;

@@ -22,7 +22,9 @@ public:
     SIM_ALWAYS_INLINE void enter()
     {
         const Key at = hot.key;
-        if (at < hot.horizon && owner == nullptr && key <= at && line == cpu_of(at)) [[likely]]
+        if (at >= hot.horizon) [[unlikely]]
+            enter_in_turn();
+        else if (owner == nullptr && key <= at && line == cpu_of(at)) [[likely]]
             take_owned(at);
         else
             enter_elsewhere();
@@ -33,7 +35,7 @@ public:
         const Key span = hot.prices.release;
         const Key at = hot.key + span;
         VERIFY(owner == hot.thread);
-        if (waiters == nullptr && at < hot.release_ahead && key >= hot.plain_holds_from) [[likely]] {
+        if (waiters == nullptr && at < hot.slice.release_ahead && key >= hot.plain_holds_from) [[likely]] {
             hot.key = at;
             CallNode *const call = hot.node;
             call->charged += span;
@@ -71,15 +73,20 @@ private:
         key = at + span;
         node = call->index;
     }
-    // The same with its line elsewhere, or not free, or somebody else comes first.
+    // The same with its line elsewhere, or not free.
     void enter_elsewhere();
+    // The same when somebody else comes first.
+    void enter_in_turn();
     void take()
     {
         const uint32_t cpu = current_cpu();
-        count_acquisition(line != cpu);
+        LockClassCounts &counts = hot.lock_counts[lock_class];
+        ++counts.acquisitions;
+        digest_event(*hot.thread, hot.key + lock_class);
         Key price = hot.prices.rmw_owned;
         Key data = 0;
         if (line != cpu) {
+            ++counts.owner_changes;
             if (line >= odd_line) [[unlikely]] {
                 data = data_behind(line, cpu);
                 charge_odd_line(*this, cpu);
@@ -96,14 +103,6 @@ private:
         node = hot.node->index;
         charge_key(price + data);
     }
-    void count_acquisition(bool changes_owner)
-    {
-        LockClassCounts &counts = hot.lock_counts[lock_class];
-        ++counts.acquisitions;
-        counts.owner_changes += changes_owner ? 1 : 0;
-        digest_event(*hot.thread, hot.key + lock_class);
-    }
-    void enter_slow();
     void exit_slow();
     bool is_free() const { return owner == nullptr && key <= hot.key; }
     void line_up(Thread &self);

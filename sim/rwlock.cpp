@@ -145,7 +145,7 @@ void RwLock::exit_write()
     VERIFY(write_held());
     charge_key(release_price(*this));
     count_hold(*this, hot.key);
-    if (waiters == nullptr && (hot.key < hot.horizon || hot.key < hot.release_ahead)) [[likely]] {
+    if (waiters == nullptr && (hot.key < hot.horizon || hot.key < hot.slice.release_ahead)) [[likely]] {
         owner = nullptr;
         key = hot.key;
         return;

@@ -58,12 +58,12 @@ inline __attribute__((always_inline)) void Scheduler::dispatch_inline()
         Thread *const thread = c.thread;
         hot.key = key;
         hot.thread = thread;
-        if (thread->pending == Pending::acquire) [[likely]] {
-            if (!thread->wants->is_free()) [[unlikely]] {
-                thread->wants->line_up(*thread);
+        if (Mutex *const wanted = thread->wants; wanted != nullptr) [[likely]] {
+            thread->wants = nullptr;
+            if (!wanted->is_free()) [[unlikely]] {
+                wanted->line_up(*thread);
                 continue;
             }
-            thread->pending = Pending::resume;
         } else if (thread->pending != Pending::resume) [[unlikely]] {
             if (!goes_on(*thread))
                 continue;
@@ -77,9 +77,8 @@ inline __attribute__((always_inline)) void Scheduler::dispatch_inline()
             turn_ = &c;
             turn_key_ = key;
         }
-        hot.horizon = std::min({others, attention_, c.slice_end});
-        hot.release_ahead = std::min(release_limit, c.slice_end);
-        hot.slice_end = c.slice_end;
+        hot.slice = c.slice;
+        hot.horizon = std::min({others, attention_, hot.slice.end});
         if (thread != me) {
             ++switches;
             me->fiber.switch_to(thread->fiber);
@@ -91,22 +90,11 @@ inline __attribute__((always_inline)) void Scheduler::dispatch_inline()
     }
 }
 
-void Mutex::enter_elsewhere()
-{
-    if (hot.key >= hot.horizon) [[likely]]
-        enter_slow();
-    else if (is_free())
-        take();
-    else
-        contend();
-}
-
 // Where most of a run's turns are given: the dispatcher is part of it, which saves a frame of it on every switch.
-void Mutex::enter_slow()
+void Mutex::enter_in_turn()
 {
     Thread &self = *hot.thread;
     self.wants = this;
-    self.pending = Pending::acquire;
     hot.scheduler->set_own(hot.key);
     hot.scheduler->dispatch_inline();
     if (hot.thread->waits_for == nullptr) [[likely]]
@@ -208,7 +196,7 @@ void Scheduler::slice_ended(uint32_t cpu, Key at)
     Cpu &c = cpus_[cpu];
     Thread &thread = *c.thread;
     if (queued_ == 0 || !someone_waits_for(cpu)) {
-        c.slice_end = at + key_span({slice_ps_});
+        set_slice_end(c, at + key_span({slice_ps_}));
         set_leaf(cpu, c.target);
         return;
     }
@@ -322,7 +310,7 @@ void Scheduler::pick(uint32_t cpu, Time at, Key switching)
     c.thread = nullptr;
     c.busy_ps += at.ps - c.since_ps;
     c.since_ps = at.ps;
-    c.slice_end = never;
+    set_slice_end(c, never);
     idle_.insert(cpu);
     set_leaf(cpu, never);
     if (Observer *observer = hot.simulator->observer())
@@ -346,7 +334,7 @@ void Scheduler::place(uint32_t cpu, Thread &thread, Time at, Key latency, Key sw
     set_part(thread, thread.waits_for != nullptr ? Part::spinning : Part::running, start_ps);
 
     const Key start = key_of({start_ps}, cpu);
-    c.slice_end = slice_ps_ == 0 || hot.free_running ? never : start + key_span({slice_ps_});
+    set_slice_end(c, slice_ps_ == 0 || hot.free_running ? never : start + key_span({slice_ps_}));
     set_leaf(cpu, start + thread.debt);
     thread.debt = 0;
     hot.horizon = std::min({hot.horizon, start, c.target});
@@ -397,12 +385,20 @@ void Scheduler::run_free(bool yes)
         Cpu &c = cpus_[cpu];
         if (c.thread == nullptr)
             continue;
-        c.slice_end = yes || slice_ps_ == 0 ? never : key_of(now(), cpu) + key_span({slice_ps_});
+        set_slice_end(c, yes || slice_ps_ == 0 ? never : key_of(now(), cpu) + key_span({slice_ps_}));
         if (c.thread != hot.thread)
             set_leaf(cpu, c.target);
     }
     hot.horizon = 0; // the next touch of shared state works it out again
-    hot.release_ahead = hot.slice_end = 0;
+    hot.slice = {0, 0};
+}
+
+void Scheduler::set_release_limit(Key limit)
+{
+    release_limit_ = limit;
+    for (Cpu &cpu : cpus_)
+        set_slice_end(cpu, cpu.slice.end);
+    hot.slice.release_ahead = std::min(hot.slice.release_ahead, limit);
 }
 
 // ---- sleeping ----
@@ -472,7 +468,7 @@ void yield_cpu()
     if (!scheduler.someone_waits_for(self.cpu))
         return;
     // As if the time slice ended here.
-    scheduler.cpus()[self.cpu].slice_end = hot.key;
+    scheduler.set_slice_end(scheduler.cpus()[self.cpu], hot.key);
     scheduler.give_way(Pending::resume, hot.key + 1024 /* one picosecond later: after the end of the slice */);
 }
 

@@ -80,13 +80,13 @@ public:
             return;
         }
         c.target = target;
-        tree_.set(*c.leaf, target < c.slice_end ? target : c.slice_end);
+        tree_.set(*c.leaf, target < c.slice.end ? target : c.slice.end);
     }
     // The same for the CPU whose turn it is.
     void set_own(Key target)
     {
         turn_->target = target;
-        turn_key_ = target < turn_->slice_end ? target : turn_->slice_end;
+        turn_key_ = target < turn_->slice.end ? target : turn_->slice.end;
     }
     bool someone_waits_for(uint32_t cpu) const;
     uint32_t make_run_queue(const CpuSet &cpus, const CpuSet *&stored);
@@ -120,10 +120,12 @@ public:
         note_attention();
     }
     Key stop_key() const { return stop_key_; }
+    // No release ahead of time from here on.
+    void set_release_limit(Key limit);
+    void set_slice_end(Cpu &cpu, Key end) const { cpu.slice = {std::min(release_limit_, end), end}; }
 
     const Machine *machine = nullptr;
     Thread *boot = nullptr; // stands for whoever called Simulator::run()
-    Key release_limit = 0;  // no release ahead of time from here on
     uint64_t live = 0;      // threads that have not returned
     uint64_t decisions() const { return checked_ + (check_every_ - until_check_); }
     uint64_t decisions_at_progress = 0;
@@ -162,6 +164,7 @@ private:
     std::vector<Cpu> cpus_;
     Key attention_ = never; // the first key at which something other than a CPU comes: a timer, the end
     Key stop_key_ = never;
+    Key release_limit_ = 0;
     bool stop_now_ = false;
     Timers timers_;
     std::deque<RunQueue> queues_;

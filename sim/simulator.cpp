@@ -300,8 +300,7 @@ void Simulator::set_release_ahead(bool yes)
 void Simulator::set_release_limit()
 {
     const bool allowed = release_ahead_ && !free_ && !measurement_pending_;
-    scheduler_->release_limit = allowed ? scheduler_->stop_key() : 0;
-    hot.release_ahead = std::min(hot.release_ahead, scheduler_->release_limit);
+    scheduler_->set_release_limit(allowed ? scheduler_->stop_key() : 0);
 }
 
 void Simulator::set_free(bool yes)
@@ -337,7 +336,7 @@ void Simulator::invariant_breaks()
         return;
     broken_place_ = place_text();
     hot.broken = true;
-    hot.horizon = hot.slice_end = never; // unwinding leaves locks; nobody else may run meanwhile
+    hot.horizon = hot.slice.end = never; // unwinding leaves locks; nobody else may run meanwhile
 }
 
 uint64_t Simulator::digest() const

@@ -43,10 +43,9 @@ enum class WaitKind : uint8_t { lock, txg, disk, other };
 
 // What the dispatcher does when the CPU that this thread is on is next.
 enum class Pending : uint8_t {
-    resume,  // go on in its fiber
-    acquire, // try for the mutex it wants; go on only with it
-    spin,    // nothing: it waits on its CPU, only its time slice can end
-    sleep,   // the cost of blocking is paid: leave the CPU, unless what it waits for has come meanwhile
+    resume, // go on in its fiber
+    spin,   // nothing: it waits on its CPU, only its time slice can end
+    sleep,  // the cost of blocking is paid: leave the CPU, unless what it waits for has come meanwhile
 };
 
 // What a thread waits for on a condition variable, when whoever waits tells it: so that a deadlock which leads through
