@@ -18,9 +18,9 @@ struct Slice {
 
 struct alignas(64) Cpu {
     Thread *thread = nullptr; // null: idle
-    Key target = never;       // when its thread wants to go on; its key among the CPUs' is the earlier of this and
-    Slice slice;              // the end of the thread's time slice
-    const WinnerTree::Leaf *leaf = nullptr; // where that key stands; null: it is the CPU whose turn it is
+    Key target = never;       // when its thread wants to go on
+    Slice slice;
+    const WinnerTree::Leaf *leaf = nullptr; // where `target` stands, unless it is the CPU whose turn it is
     int64_t since_ps = 0; // since when it is busy or idle; may lie ahead while a woken thread is on its way
     int64_t busy_ps = 0;
     int64_t idle_ps = 0;

@@ -12,7 +12,7 @@ void WinnerTree::resize(uint32_t leaves)
     const size_t count = std::max(1u << written_levels, std::bit_ceil(leaves));
     large_ = count > 1u << written_levels;
     tree_.assign(2 * count, never);
-    root_ = &tree_[1];
+    root_ = never;
     paths_.assign(leaves, Leaf{});
     for (size_t leaf = 0; leaf < leaves; ++leaf) {
         size_t i = count + leaf;
@@ -27,7 +27,9 @@ void WinnerTree::resize(uint32_t leaves)
 
 Key WinnerTree::set_above(const Leaf &leaf, Key key)
 {
-    for (size_t i = static_cast<size_t>(leaf.parent[written_levels - 1] - tree_.data()); i > 1;) {
+    size_t i = static_cast<size_t>(leaf.parent[written_levels - 1] - tree_.data());
+    tree_[i] = key;
+    while (i > 1) {
         key = std::min(key, tree_[i ^ 1]);
         i >>= 1;
         tree_[i] = key;

@@ -55,7 +55,7 @@ public:
     struct Leaf {
         Key *place = nullptr;
         Key *sibling[written_levels] = {};
-        Key *parent[written_levels] = {};
+        Key *parent[written_levels] = {}; // the last of them is written in large trees only
     };
 
     void resize(uint32_t leaves);
@@ -66,19 +66,21 @@ public:
     Key set(const Leaf &leaf, Key key)
     {
         *leaf.place = key;
-        for (unsigned level = 0; level < written_levels; ++level) {
+        for (unsigned level = 0;; ++level) {
             const Key sibling = *leaf.sibling[level];
             key = sibling < key ? sibling : key;
+            if (level + 1 == written_levels)
+                break;
             *leaf.parent[level] = key;
         }
-        return large_ ? set_above(leaf, key) : key;
+        return root_ = large_ ? set_above(leaf, key) : key;
     }
-    Key first() const { return *root_; }
+    Key first() const { return root_; }
 
 private:
     Key set_above(const Leaf &leaf, Key key);
 
-    const Key *root_ = nullptr;
+    Key root_ = never;
     bool large_ = false;    // more levels than are written down
     std::vector<Key> tree_; // the root at 1, the children of i at 2i and 2i + 1
     std::vector<Leaf> paths_;

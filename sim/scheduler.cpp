@@ -49,12 +49,7 @@ inline __attribute__((always_inline)) void Scheduler::dispatch_inline()
                 return;
             }
         }
-        const uint32_t cpu = cpu_of(key);
-        Cpu &c = cpus_[cpu];
-        if (key != c.target) [[unlikely]] {
-            slice_ended(cpu, key);
-            continue;
-        }
+        Cpu &c = cpus_[cpu_of(key)];
         Thread *const thread = c.thread;
         hot.key = key;
         hot.thread = thread;
@@ -69,16 +64,16 @@ inline __attribute__((always_inline)) void Scheduler::dispatch_inline()
                 continue;
             thread->pending = Pending::resume;
         }
-        Key others = tree_.first();
-        if (&c != turn_) { // the two change places
+        Key others;
+        if (&c != turn_) [[likely]] { // the two change places
             turn_->leaf = c.leaf;
-            others = tree_.set(*c.leaf, turn_key_);
-            c.leaf = nullptr;
+            others = tree_.set(*c.leaf, turn_->target);
             turn_ = &c;
-            turn_key_ = key;
+        } else {
+            others = tree_.first();
         }
         hot.slice = c.slice;
-        hot.horizon = std::min({others, attention_, hot.slice.end});
+        hot.horizon = others < attention_ ? others : attention_;
         if (thread != me) {
             ++switches;
             me->fiber.switch_to(thread->fiber);
@@ -131,15 +126,21 @@ Scheduler::Attention Scheduler::attend(Key key)
     const Key timer = timers_.first();
     if (stop_now_)
         return Attention::end;
-    if (std::min(timer, key) >= stop_key_)
+    Cpu *const slice = slices_from_ <= key ? first_slice_end() : nullptr;
+    const Key next = slice != nullptr ? std::min(key, slice->slice.end) : key;
+    if (std::min(timer, next) >= stop_key_)
         return hot.simulator->put_off_end() ? Attention::again : Attention::end;
-    if (careful_ && key < timer) {
-        if (const Cpu &cpu = cpus_[cpu_of(key)]; key == cpu.target) // or its slice ends
-            cpu.thread->resumed_at = key;
-        return Attention::none;
+    if (timer <= next) {
+        fire_timer();
+        return Attention::again;
     }
-    fire_timer();
-    return Attention::again;
+    if (next < key) {
+        slice_ended(*slice);
+        return Attention::again;
+    }
+    if (careful_)
+        cpus_[cpu_of(key)].thread->resumed_at = key;
+    return Attention::none;
 }
 
 void Scheduler::set_careful()
@@ -191,13 +192,26 @@ void Scheduler::fire_timer()
         ready(thread, time_of(entry.key), thread.fresh);
 }
 
-void Scheduler::slice_ended(uint32_t cpu, Key at)
+Cpu *Scheduler::first_slice_end()
 {
-    Cpu &c = cpus_[cpu];
+    Cpu *first = nullptr;
+    slices_from_ = never;
+    for (Cpu &c : cpus_) {
+        slices_from_ = std::min(slices_from_, c.slice.end);
+        if (c.slice.end < c.target && (first == nullptr || c.slice.end < first->slice.end))
+            first = &c;
+    }
+    note_attention();
+    return first;
+}
+
+void Scheduler::slice_ended(Cpu &c)
+{
+    const Key at = c.slice.end;
+    const uint32_t cpu = cpu_of(at);
     Thread &thread = *c.thread;
     if (queued_ == 0 || !someone_waits_for(cpu)) {
         set_slice_end(c, at + key_span({slice_ps_}));
-        set_leaf(cpu, c.target);
         return;
     }
     if (thread.pending == Pending::spin) {

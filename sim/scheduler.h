@@ -75,19 +75,12 @@ public:
     void set_leaf(uint32_t cpu, Key target)
     {
         Cpu &c = cpus_[cpu];
-        if (&c == turn_) {
-            set_own(target);
-            return;
-        }
         c.target = target;
-        tree_.set(*c.leaf, target < c.slice.end ? target : c.slice.end);
+        if (&c != turn_)
+            tree_.set(*c.leaf, target);
     }
-    // The same for the CPU whose turn it is.
-    void set_own(Key target)
-    {
-        turn_->target = target;
-        turn_key_ = target < turn_->slice.end ? target : turn_->slice.end;
-    }
+    // The same for the running thread's CPU.
+    void set_own(Key target) { turn_->target = target; }
     bool someone_waits_for(uint32_t cpu) const;
     uint32_t make_run_queue(const CpuSet &cpus, const CpuSet *&stored);
     void run_free(bool yes); // slices neither end nor matter while nothing costs time
@@ -122,7 +115,12 @@ public:
     Key stop_key() const { return stop_key_; }
     // No release ahead of time from here on.
     void set_release_limit(Key limit);
-    void set_slice_end(Cpu &cpu, Key end) const { cpu.slice = {std::min(release_limit_, end), end}; }
+    void set_slice_end(Cpu &cpu, Key end)
+    {
+        cpu.slice = {std::min(release_limit_, end), end};
+        slices_from_ = std::min(slices_from_, end);
+        attention_ = std::min(attention_, end);
+    }
 
     const Machine *machine = nullptr;
     Thread *boot = nullptr; // stands for whoever called Simulator::run()
@@ -143,8 +141,13 @@ private:
     };
 
     // Of all CPUs.
-    Key first() const { return tree_.first() < turn_key_ ? tree_.first() : turn_key_; }
-    void slice_ended(uint32_t cpu, Key at);
+    Key first() const
+    {
+        const Key others = tree_.first(), own = turn_->target;
+        return others < own ? others : own;
+    }
+    Cpu *first_slice_end(); // whose slice ends before its thread wants to go on, the first of them, or null
+    void slice_ended(Cpu &c);
     bool leave_cpu(Thread &thread, Key at);
     void go_to_sleep(Thread &spinner, Key at);
     enum class Attention : uint8_t { none, again, end }; // again: look whose turn it is
@@ -152,17 +155,21 @@ private:
     bool goes_on(Thread &thread);
     bool check_progress();
     void fire_timer();
-    void note_attention() { attention_ = stop_now_ || careful_ ? 0 : std::min(timers_.first(), stop_key_); }
+    void note_attention()
+    {
+        attention_ = stop_now_ || careful_ ? 0 : std::min({timers_.first(), stop_key_, slices_from_});
+    }
     void pick(uint32_t cpu, Time at, Key switching);
     void place(uint32_t cpu, Thread &thread, Time at, Key latency, Key switching);
     void enqueue(Thread &thread);
     void run_until_base();
 
     WinnerTree tree_;
-    Cpu *turn_ = nullptr;  // the CPU that is outside the tree: the running thread's, or the last one's
-    Key turn_key_ = never; // and what would be its leaf; out of date while its thread runs
+    Cpu *turn_ = nullptr; // the CPU that is outside the tree: the running thread's, or the last one's
     std::vector<Cpu> cpus_;
-    Key attention_ = never; // the first key at which something other than a CPU comes: a timer, the end
+    Key attention_ =
+        never; // the first key at which something other than a CPU may come: a timer, a slice's end, the end
+    Key slices_from_ = never; // no slice ends before this
     Key stop_key_ = never;
     Key release_limit_ = 0;
     bool stop_now_ = false;
