@@ -157,6 +157,8 @@ struct FiberEntry {
 
 void Fiber::switch_by_library(Fiber &next)
 {
+    if (&next == this)
+        return;
     FiberEntry::leave(*this, next);
     const context::transfer_t from = context::jump_fcontext(next.context_, this);
     FiberEntry::arrive(*this, from);

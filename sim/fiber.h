@@ -73,7 +73,7 @@ public:
 
     // `entry` is called with `argument` at the first switch to this fiber; it must not return.
     void start(const Stack &stack, void (*entry)(void *), void *argument);
-    // Goes on in `next`; returns when somebody switches back to this one. REQUIRES: this one is running.
+    // Goes on in `next`, which may be this one; returns when somebody switches back. REQUIRES: this one is running.
     void switch_to(Fiber &next)
     {
         if (*stack_.canary != canary_value) [[unlikely]]

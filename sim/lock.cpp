@@ -234,7 +234,7 @@ void count_other_hold(const LockBase &lock, Key until, HoldPlaces &places)
         hot.lock_counts[lock.lock_class].hold->add((until >> limits::cpu_bits) - (lock.key >> limits::cpu_bits));
         return;
     }
-    EqualHolds &equal = places[lock.lock_class % hold_places];
+    EqualHolds &equal = place_of(lock, places);
     enter_holds(equal);
     equal = {span, 1, lock.lock_class};
 }

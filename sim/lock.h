@@ -33,8 +33,11 @@ struct LockBase {
     uint16_t line = no_cpu; // the CPU whose cache has it
     uint16_t spinners = 0;  // waiters on a CPU
     LockKind kind;
+    uint8_t hold_place; // of the class, in bytes into HoldPlaces
 
-    LockBase(uint16_t lock_class_in, LockKind kind_in) : lock_class(lock_class_in), kind(kind_in)
+    LockBase(uint16_t lock_class_in, LockKind kind_in)
+        : lock_class(lock_class_in), kind(kind_in),
+          hold_place(static_cast<uint8_t>(lock_class % hold_places * sizeof(EqualHolds)))
     {
         LockClassCounts &counts = hot.lock_counts[lock_class];
         ++counts.instances;
@@ -117,6 +120,11 @@ SIM_ALWAYS_INLINE void digest_event(Thread &thread, uint64_t what)
 // Not counted, announced, or begun before the measurement.
 SIM_OUT_OF_LINE void count_special_hold(const LockBase &lock, Key until);
 
+inline EqualHolds &place_of(const LockBase &lock, HoldPlaces &places)
+{
+    return *reinterpret_cast<EqualHolds *>(reinterpret_cast<char *>(&places) + lock.hold_place);
+}
+
 // A hold unlike the one in its class's place.
 __attribute__((noinline)) void count_other_hold(const LockBase &lock, Key until, HoldPlaces &places);
 // Enters what has been put off.
@@ -125,7 +133,7 @@ void enter_holds(EqualHolds &equal);
 // REQUIRES: it began at plain_holds_from or later. `places` are the current node's.
 SIM_ALWAYS_INLINE void count_plain_hold(const LockBase &lock, Key until, HoldPlaces &places)
 {
-    EqualHolds &equal = places[lock.lock_class % hold_places];
+    EqualHolds &equal = place_of(lock, places);
     if (until - lock.key == equal.span && lock.lock_class == equal.lock_class) [[likely]]
         ++equal.times;
     else

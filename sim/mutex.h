@@ -77,12 +77,13 @@ private:
     void enter_elsewhere();
     // The same when somebody else comes first.
     void enter_in_turn();
-    void take()
+    void take() { take(*hot.thread); }
+    void take(Thread &self)
     {
         const uint32_t cpu = current_cpu();
         LockClassCounts &counts = hot.lock_counts[lock_class];
         ++counts.acquisitions;
-        digest_event(*hot.thread, hot.key + lock_class);
+        digest_event(self, hot.key + lock_class);
         Key price = hot.prices.rmw_owned;
         Key data = 0;
         if (line != cpu) {
@@ -98,7 +99,7 @@ private:
                 line = static_cast<uint16_t>(cpu);
             }
         }
-        owner = hot.thread;
+        owner = &self;
         key = hot.key + price;
         node = hot.node->index;
         charge_key(price + data);

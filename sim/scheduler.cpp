@@ -27,15 +27,27 @@ void Scheduler::start(const Machine &machine_in)
 
 void Scheduler::dispatch()
 {
-    dispatch_inline();
+    dispatch_inline(turn_->target);
 }
 
-inline __attribute__((always_inline)) void Scheduler::dispatch_inline()
+SIM_ALWAYS_INLINE void Scheduler::give_turn(const Cpu &c, Key others)
+{
+    hot.slice = c.slice;
+    hot.horizon = others < attention_ ? others : attention_;
+}
+
+inline __attribute__((always_inline)) void Scheduler::dispatch_inline(Key own)
 {
     Thread *const me = hot.thread;
     me->node = hot.node;
-    for (;;) {
-        const Key key = first();
+    for (;; own = turn_->target) {
+        Key key = tree_.first();
+        if (own < key) [[unlikely]] {
+            key = own;
+            // A branch, which is foretold, and no conditional move: so the host need not know when this thread wants
+            // to go on before it can begin with the next one.
+            asm volatile("" : "+r"(key));
+        }
         if (--until_check_ == 0) [[unlikely]] {
             if (check_progress())
                 continue;
@@ -64,23 +76,20 @@ inline __attribute__((always_inline)) void Scheduler::dispatch_inline()
                 continue;
             thread->pending = Pending::resume;
         }
-        Key others;
-        if (&c != turn_) [[likely]] { // the two change places
+        if (&c == turn_) [[unlikely]] {
+            give_turn(c, tree_.first());
+            if (thread == me)
+                return;
+        } else { // the two change places
             turn_->leaf = c.leaf;
-            others = tree_.set(*c.leaf, turn_->target);
+            const Key others = tree_.set(*c.leaf, own);
             turn_ = &c;
-        } else {
-            others = tree_.first();
+            give_turn(c, others);
         }
-        hot.slice = c.slice;
-        hot.horizon = others < attention_ ? others : attention_;
-        if (thread != me) {
-            ++switches;
-            me->fiber.switch_to(thread->fiber);
-            // Whoever switched back has set clock and horizon for this thread.
-            hot.node = me->node;
-            hot.calls = me->calls;
-        }
+        me->fiber.switch_to(thread->fiber);
+        // Whoever switched back has set clock and horizon for this thread.
+        hot.node = me->node;
+        hot.calls = me->calls;
         return;
     }
 }
@@ -91,9 +100,9 @@ void Mutex::enter_in_turn()
     Thread &self = *hot.thread;
     self.wants = this;
     hot.scheduler->set_own(hot.key);
-    hot.scheduler->dispatch_inline();
-    if (hot.thread->waits_for == nullptr) [[likely]]
-        take();
+    hot.scheduler->dispatch_inline(hot.key);
+    if (self.waits_for == nullptr) [[likely]]
+        take(self);
     else
         wait_out();
     if (hot.horizon == 0) [[unlikely]] // nobody runs ahead
@@ -171,7 +180,7 @@ void Scheduler::give_way(Pending pending, Key target)
 void settle_slow()
 {
     hot.scheduler->set_own(hot.key);
-    hot.scheduler->dispatch_inline();
+    hot.scheduler->dispatch_inline(hot.key);
 }
 
 void Scheduler::fire_timer()

@@ -29,7 +29,7 @@ public:
 
     // Its leaf and `pending` say what it waits for.
     void dispatch();
-    void dispatch_inline(); // in scheduler.cpp alone
+    void dispatch_inline(Key own); // in scheduler.cpp alone; `own` is the target of the running thread's CPU
     // The same after giving `pending` and the time at which it wants to go on.
     void give_way(Pending pending, Key target);
     // Pays for going to sleep and sleeps until woken. The caller has cleared `woken` before anybody could wake it.
@@ -127,7 +127,6 @@ public:
     uint64_t live = 0;      // threads that have not returned
     uint64_t decisions() const { return checked_ + (check_every_ - until_check_); }
     uint64_t decisions_at_progress = 0;
-    uint64_t switches = 0;
     std::vector<Cpu> &cpus() { return cpus_; }
     int64_t idle_ps(int64_t until_ps) const; // of all CPUs, since the measurement began
     int64_t idle_given_back_ps = 0;          // of it, to threads that slept for supposed locks
@@ -146,6 +145,7 @@ private:
         const Key others = tree_.first(), own = turn_->target;
         return others < own ? others : own;
     }
+    void give_turn(const Cpu &c, Key others); // `others`: when the first other CPU's turn comes
     Cpu *first_slice_end(); // whose slice ends before its thread wants to go on, the first of them, or null
     void slice_ended(Cpu &c);
     bool leave_cpu(Thread &thread, Key at);

@@ -347,11 +347,6 @@ uint64_t Simulator::digest() const
     return all;
 }
 
-uint64_t Simulator::thread_switches() const
-{
-    return scheduler_->switches;
-}
-
 uint64_t Simulator::decisions() const
 {
     return scheduler_->decisions();

@@ -153,7 +153,6 @@ public:
     uint64_t digest() const;
     // REQUIRES: the measurement has ended (it ends with the run).
     const Measurements &measurements() const { return measured_; }
-    uint64_t thread_switches() const;
     uint64_t decisions() const;
 
     // ---- for sim/ ----

@@ -234,12 +234,11 @@ try {
     const End end = simulator.run();
     const double used = cpu_seconds() - start;
     const double operations = static_cast<double>(work.rounds()) * static_cast<double>(work.threads);
-    std::printf("%s profile=%s policy=%s T=%lu L=%lu C=%lu%s: %.1f ns an operation, %.3f switches, %.3f decisions, "
+    std::printf("%s profile=%s policy=%s T=%lu L=%lu C=%lu%s: %.1f ns an operation, %.3f decisions, "
                 "%lu bytes resident a thread, simulated %ld ns, waits %lu ns%s%s\n",
                 work.primitive.c_str(), work.profile.c_str(), work.policy.c_str(),
                 static_cast<unsigned long>(work.threads), static_cast<unsigned long>(work.locks),
                 static_cast<unsigned long>(work.cpus), work.record ? " recorded" : "", used * 1e9 / operations,
-                static_cast<double>(simulator.thread_switches()) / operations,
                 static_cast<double>(simulator.decisions()) / operations,
                 static_cast<unsigned long>((resident_bytes() - before) / work.threads), static_cast<long>(end.at.ns()),
                 static_cast<unsigned long>(simulator.measurements().locks.waits[0].wait.total() / 1000),
