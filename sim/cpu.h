@@ -20,8 +20,8 @@ struct alignas(64) Cpu {
     Thread *thread = nullptr; // null: idle
     Key target = never;       // when its thread wants to go on
     Slice slice;
-    const WinnerTree::Leaf *leaf = nullptr; // where `target` stands, unless it is the CPU whose turn it is
-    int64_t since_ps = 0; // since when it is busy or idle; may lie ahead while a woken thread is on its way
+    WinnerTree::Leaf *leaf = nullptr; // where `target` stands, unless it is the CPU whose turn it is
+    int64_t since_ps = 0;             // since when it is busy or idle; may lie ahead while a woken thread is on its way
     int64_t busy_ps = 0;
     int64_t idle_ps = 0;
     int64_t switch_ps = 0; // of busy_ps: changing threads

@@ -11,16 +11,18 @@ void WinnerTree::resize(uint32_t leaves)
 {
     const size_t count = std::max(1u << written_levels, std::bit_ceil(leaves));
     large_ = count > 1u << written_levels;
-    tree_.assign(2 * count, never);
+    tree_.assign(count, never);
     root_ = never;
-    paths_.assign(leaves, Leaf{});
-    for (size_t leaf = 0; leaf < leaves; ++leaf) {
-        size_t i = count + leaf;
-        paths_[leaf].place = &tree_[i];
-        for (unsigned level = 0; level < written_levels; ++level) {
-            paths_[leaf].sibling[level] = &tree_[i ^ 1];
-            i >>= 1;
-            paths_[leaf].parent[level] = &tree_[i];
+    row_.assign(count, Leaf{});
+    for (size_t leaf = 0; leaf < count; ++leaf) {
+        Leaf &way = row_[leaf];
+        way.sibling[0] = &row_[leaf ^ 1].key;
+        size_t i = (count + leaf) / 2;
+        way.parent[0] = &tree_[i];
+        for (unsigned level = 1; level < written_levels; ++level) {
+            way.sibling[level] = &tree_[i ^ 1];
+            i /= 2;
+            way.parent[level] = &tree_[i];
         }
     }
 }

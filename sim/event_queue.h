@@ -51,21 +51,21 @@ class WinnerTree {
 public:
     static constexpr unsigned written_levels = 4;
 
-    // The way up from one leaf.
+    // A leaf, and the way up from it.
     struct Leaf {
-        Key *place = nullptr;
+        Key key = never;
         Key *sibling[written_levels] = {};
         Key *parent[written_levels] = {}; // the last of them is written in large trees only
     };
 
     void resize(uint32_t leaves);
     // Valid until resize().
-    const Leaf *leaf(uint32_t index) const { return &paths_[index]; }
+    Leaf *leaf(uint32_t index) { return &row_[index]; }
 
     // Returns the first key.
-    Key set(const Leaf &leaf, Key key)
+    Key set(Leaf &leaf, Key key)
     {
-        *leaf.place = key;
+        leaf.key = key;
         for (unsigned level = 0;; ++level) {
             const Key sibling = *leaf.sibling[level];
             key = sibling < key ? sibling : key;
@@ -82,8 +82,8 @@ private:
 
     Key root_ = never;
     bool large_ = false;    // more levels than are written down
-    std::vector<Key> tree_; // the root at 1, the children of i at 2i and 2i + 1
-    std::vector<Leaf> paths_;
+    std::vector<Key> tree_; // above the leaves: the root at 1, the children of i at 2i and 2i + 1
+    std::vector<Leaf> row_;
 };
 
 // A binary heap in which a thread knows its place, so that a timer that is no longer wanted is taken out, not left

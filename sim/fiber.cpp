@@ -115,17 +115,20 @@ void stack_overrun()
 
 // What runs first on a new stack, and both halves of the library's switch.
 struct FiberEntry {
-    [[noreturn]] static void enter()
+    [[noreturn]] static void enter(Fiber &self)
     {
-        Fiber &self = *Fiber::entering;
         self.entry_(self.argument_);
         abort(); // entry must not return
     }
 
+    // The jump leaves the two sides of the switch where a function's first two arguments are.
+    [[noreturn]] static void enter_by_jump(const SavedRegisters *, Fiber *self) { enter(*self); }
+
     [[noreturn]] static void enter_by_library(context::transfer_t from)
     {
-        arrive(*Fiber::entering, from);
-        enter();
+        Fiber &self = *static_cast<Fiber *>(from.data)->switching_to_;
+        arrive(self, from);
+        enter(self);
     }
 
     static void arrive([[maybe_unused]] Fiber &self, context::transfer_t from)
@@ -159,6 +162,7 @@ void Fiber::switch_by_library(Fiber &next)
 {
     if (&next == this)
         return;
+    switching_to_ = &next;
     FiberEntry::leave(*this, next);
     const context::transfer_t from = context::jump_fcontext(next.context_, this);
     FiberEntry::arrive(*this, from);
@@ -167,6 +171,7 @@ void Fiber::switch_by_library(Fiber &next)
 void Fiber::start(const Stack &stack, void (*entry)(void *), void *argument)
 {
     static_assert(sizeof(Exceptions) == 16);
+    static_assert(offsetof(Fiber, registers_) == 0);
     exceptions_in_flight = reinterpret_cast<Exceptions *>(abi::__cxa_get_globals());
     stack_ = stack;
     entry_ = entry;
@@ -174,10 +179,10 @@ void Fiber::start(const Stack &stack, void (*entry)(void *), void *argument)
     const size_t colour = (stack.slot % colours) * colour_bytes;
     char *top = reinterpret_cast<char *>(reinterpret_cast<uintptr_t>(stack.top - colour) & ~uintptr_t{15});
 #ifdef SIM_OWN_SWITCH
-    // As if enter() had been called: a return address, here none, lies below an aligned stack pointer.
+    // As if the entry had been called: a return address, here none, lies below an aligned stack pointer.
     top -= sizeof(void *);
     *reinterpret_cast<void **>(top) = nullptr;
-    registers_ = {top, reinterpret_cast<void *>(&FiberEntry::enter), nullptr, nullptr};
+    registers_ = {top, reinterpret_cast<void *>(&FiberEntry::enter_by_jump), nullptr, nullptr};
 #else
     context_ = context::make_fcontext(top, static_cast<size_t>(top - stack.bottom), FiberEntry::enter_by_library);
     VERIFY(context_ != nullptr);

@@ -80,7 +80,6 @@ public:
             stack_overrun();
         exceptions_ = *exceptions_in_flight;
         *exceptions_in_flight = next.exceptions_;
-        entering = &next;
 #ifdef SIM_OWN_SWITCH
         switch_registers(&registers_, &next.registers_);
 #else
@@ -105,10 +104,10 @@ private:
 
     // The exceptions in flight of whoever runs; at one address, since one host thread runs everything.
     __attribute__((visibility("hidden"))) static inline Exceptions *exceptions_in_flight = nullptr;
-    __attribute__((visibility("hidden"))) static inline Fiber *entering = nullptr;
 
-    SavedRegisters registers_;
-    void *context_ = nullptr; // Boost.Context's
+    SavedRegisters registers_;      // first: its address is the fiber's, by which a new one knows itself
+    void *context_ = nullptr;       // Boost.Context's
+    Fiber *switching_to_ = nullptr; // by Boost.Context
     Exceptions exceptions_;
     Stack stack_;
     void (*entry_)(void *) = nullptr;
