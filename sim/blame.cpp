@@ -8,21 +8,19 @@ namespace sim {
 
 namespace {
 
-// Who is often to blame comes to stand in front.
 void add(LockInstance &instance, uint32_t node, uint64_t ps)
 {
     if (ps == 0)
         return;
     std::vector<Blame> &blame = instance.blame;
-    for (size_t i = 0; i < blame.size(); ++i) {
-        if (blame[i].node != node)
-            continue;
-        blame[i].ps += ps;
-        if (i > 0)
-            std::swap(blame[i], blame[i - 1]);
-        return;
+    uint32_t &place = instance.blame_place[node % instance.blame_place.size()];
+    if (place >= blame.size() || blame[place].node != node) [[unlikely]] {
+        const auto at = std::find_if(blame.begin(), blame.end(), [&](const Blame &one) { return one.node == node; });
+        place = static_cast<uint32_t>(at - blame.begin());
+        if (at == blame.end())
+            blame.push_back({node, 0});
     }
-    blame.push_back({node, ps});
+    blame[place].ps += ps;
 }
 
 // The thread that surely holds it, itself on its way through life.

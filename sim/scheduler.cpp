@@ -36,7 +36,7 @@ SIM_ALWAYS_INLINE void Scheduler::give_turn(const Cpu &c, Key others)
     hot.horizon = others < attention_ ? others : attention_;
 }
 
-inline __attribute__((always_inline)) void Scheduler::dispatch_inline(Key own)
+SIM_ALWAYS_INLINE void Scheduler::dispatch_inline(Key own)
 {
     Thread *const me = hot.thread;
     me->node = hot.node;

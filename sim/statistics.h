@@ -49,8 +49,9 @@ struct LockInstance {
     std::string label; // from LockClassInfo::describe when the first wait for it is over; else a number
     uint64_t contended = 0;
     uint64_t wait_ps = 0;
-    uint64_t hand_over_ps = 0; // nobody is to blame for it; in Measurements the last entry of `blame`
-    std::vector<Blame> blame;  // with it, adds up to wait_ps
+    uint64_t hand_over_ps = 0;             // nobody is to blame for it; in Measurements the last entry of `blame`
+    std::vector<Blame> blame;              // with it, adds up to wait_ps
+    std::array<uint32_t, 16> blame_place{}; // where in it a call node was last found, by the node's number
 
     // ---- the waiting that goes on ----
     uint32_t waiting = 0; // threads
