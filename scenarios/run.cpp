@@ -156,6 +156,8 @@ RunResult run(const Scenario &scenario, const RunOptions &options)
         result.ending = refusal_text(world->refusals);
     }
     result.complete = result.end == End::completed || result.end == End::refused;
+    if (!result.complete && !world->measuring() && world->epoch() != 0)
+        result.warnings.push_back("the run ended within its " + world->warmup_text() + ", which is what is counted");
     if (end.ending == sim::Ending::finished)
         delete world.release();
     return result;

@@ -169,6 +169,15 @@ void World::begin_measurement()
     zfetch_latency_before_ = spa_->spa_dmu->zfetch_latency;
 }
 
+std::string World::warmup_text() const
+{
+    const Warmup &warmup = scenario.warmup;
+    return "warmup (" +
+           (warmup.op.empty() ? duration_text(warmup.for_ns)
+                              : in_quotes(warmup.op) + " " + std::to_string(warmup.count) + " times") +
+           ")";
+}
+
 void World::operation_done(const Step &step, Tally &tally)
 {
     if (record_series_)
@@ -217,6 +226,10 @@ void World::thread_leaves(const GroupState &group)
     sim::settle();
     if (--workers_ != 0)
         return;
+    if (!measuring_) { // the warm-up was all there was: the measured part is empty
+        begin_measurement();
+        simulator.warn("the workload ended before its " + warmup_text() + ": nothing is counted");
+    }
     simulator.end_measurement(); // exactly when the last one has finished
     if (course != nullptr)
         course->end(sim::now());

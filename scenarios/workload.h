@@ -122,6 +122,8 @@ public:
     // ---- time ----
     uint64_t epoch() const { return epoch_; } // changes when the measured part begins
     sim::Time measured_from() const { return measured_from_; }
+    bool measuring() const { return measuring_; } // false: in the setup or the warmup
+    std::string warmup_text() const;              // for people
     bool stopping() const { return ending_ || sim::now() >= stop_at_; }
     void end_run() { ending_ = true; }
     // Counted in the tally already: the warmup may be over, the caller wants to know how far the run is.

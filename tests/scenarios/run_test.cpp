@@ -124,6 +124,37 @@ TEST_CASE("a warmup is run but not counted")
     CHECK(count(by_time, "alloc") == 5);
 }
 
+TEST_CASE("a warmup that the workload does not outlast leaves nothing to count, and that is told")
+{
+    const std::string steps = R"({"repeat": 50, "steps": [{"op": "create", "name": "{thread}.{i}"}]})";
+    for (const auto &[warmup, told] :
+         {std::pair{"warmup=5s", "warmup (5s)"},
+          std::pair{R"(warmup={"op": "create", "count": 99999})", "warmup (\"create\" 99999 times)"},
+          std::pair{R"(stop={"simulated": "1us"})", ""}}) {
+        INFO(warmup);
+        const bool stopped = *told == 0; // and what is stopped at once is
+        const RunResult result = run_steps(
+            steps, 2, stopped ? std::vector<std::string>{"warmup=1s", warmup} : std::vector<std::string>{warmup});
+        CHECK(result.end == End::completed);
+        CHECK(result.complete);
+        CHECK(result.simulated_ps == 0);
+        CHECK(count(result, "create") == 0);
+        for (const auto &[name, value] : result.counters) {
+            INFO(name);
+            if (!name.starts_with("hash_")) // levels, and what the check at the end looks up
+                CHECK(value == 0);
+        }
+        CHECK(result.allocator.objects_in_use >= (stopped ? 0u : 100u));
+        REQUIRE(result.warnings.size() == 1);
+        CHECK(result.warnings[0] ==
+              "the workload ended before its " + std::string(stopped ? "warmup (1s)" : told) + ": nothing is counted");
+    }
+    const RunResult stuck = run_text(open_scenario("two-locks-deadlock").root.dump(), {"warmup=5s"});
+    CHECK(stuck.end == End::deadlock);
+    REQUIRE(stuck.warnings.size() == 1);
+    CHECK(stuck.warnings[0] == "the run ended within its warmup (5s), which is what is counted");
+}
+
 TEST_CASE("a transaction that is held keeps its txg from syncing while the next one runs")
 {
     const RunResult result = run_steps(R"({"op": "hold_tx"}, {"op": "alloc", "count": 5}, {"op": "quiesce"},

@@ -25,6 +25,9 @@ void complain(const std::string &name, const Json &report)
     for (const Json &line : report.value("ending", Json::array()))
         std::fprintf(stderr, "%s: %s\n", analysis::escaped(name).c_str(),
                      analysis::escaped(line.get<std::string>()).c_str());
+    for (const Json &warning : report.value("warnings", Json::array()))
+        std::fprintf(stderr, "%s: warning: %s\n", analysis::escaped(name).c_str(),
+                     analysis::escaped(warning.get<std::string>()).c_str());
     for (const Json &one : report["expect"])
         if (!one["held"].get<bool>())
             std::fprintf(stderr, "%s: not held: %s = %s\n", analysis::escaped(name).c_str(),
