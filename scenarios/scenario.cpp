@@ -243,6 +243,25 @@ const Table &scenario_table()
     return table;
 }
 
+// False: surely not.
+bool takes_time(const Steps &steps)
+{
+    return std::any_of(steps.begin(), steps.end(), [](const Step &step) {
+        switch (step.kind) {
+        case StepKind::repeat:
+            return step.every_ns != 0 || takes_time(step.steps);
+        case StepKind::choose:
+            return std::any_of(step.alternatives.begin(), step.alternatives.end(),
+                               [](const Alternative &one) { return one.weight != 0 && takes_time(one.steps); });
+        case StepKind::sleep:
+        case StepKind::think:
+            return step.pause.value != 0 || !step.pause.expression.text().empty();
+        default:
+            return true;
+        }
+    });
+}
+
 // What goes wrong only between fields.
 void check(const Scenario &scenario, const Document &document)
 {
@@ -264,6 +283,9 @@ void check(const Scenario &scenario, const Document &document)
     const std::vector<std::string> counters = counter_names();
     const bool large_dnodes = dmu::knows_large_dnodes(scenario.config.code);
     const auto check_step = [&](const Step &step) {
+        if (step.kind == StepKind::repeat && !step.counted && step.every_ns == 0 && !takes_time(step.steps))
+            throw document.error(join(step.path, "for"),
+                                 "never comes to an end: none of the steps takes any simulated time");
         if (step.kind == StepKind::op && step.slots > 1 && !large_dnodes)
             throw document.error(join(step.path, "slots"),
                                  "is " + std::to_string(step.slots) + "; code.era " +

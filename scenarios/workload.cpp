@@ -17,8 +17,12 @@ namespace {
 // nothing, so looking again and again is good enough.
 constexpr int64_t alone_poll_ns = 1000;
 
-// Steps between two calls of the caller's progress function.
+// Steps and rounds between two calls of the caller's progress function.
 constexpr uint64_t steps_per_progress = 256;
+
+// Steps and rounds of one thread at one instant. Whatever does something takes time, so this many are a script that
+// goes round and round for nothing; they take a second of the host's time or two.
+constexpr uint64_t steps_at_one_instant = 20'000'000;
 
 size_t index_of(const Step &step)
 {
@@ -72,6 +76,11 @@ World::World(const Scenario &scenario_in, sim::Simulator &simulator_in, const Ru
       record_objects_(scenario_in.records("objects")), record_series_(scenario_in.records("series")),
       needs_file_system_(needs_file_system(scenario_in)), orders_live_(chooses_live(scenario_in))
 {
+    // Where no step is ever done, too.
+    simulator.set_watch([this] {
+        if (!caller_goes_on())
+            simulator.stop(sim::Ending::stopped, "interrupted");
+    });
 }
 
 void World::create()
@@ -187,12 +196,24 @@ void World::operation_done(const Step &step, Tally &tally)
     ++operations_;
 }
 
+bool World::caller_goes_on() const
+{
+    return options_.progress == nullptr ||
+           options_.progress({static_cast<uint64_t>((sim::now() - measured_from_).ps), operations_});
+}
+
 void World::step_done()
 {
     simulator.progress();
-    if (++steps_ % steps_per_progress == 0 && options_.progress != nullptr &&
-        !options_.progress({static_cast<uint64_t>((sim::now() - measured_from_).ps), operations_}))
-        simulator.stop(sim::Ending::stopped, "interrupted");
+    if (++polls_ % steps_per_progress == 0 && !caller_goes_on())
+        give_up(sim::Ending::stopped, "interrupted");
+}
+
+void World::give_up(sim::Ending ending, std::string text)
+{
+    simulator.stop(ending, std::move(text));
+    sim::settle();
+    PANIC("a thread went on after the end of the run");
 }
 
 void World::make_live(uint64_t object)
@@ -324,7 +345,23 @@ void Worker::perform(const Step &step)
         wait_until(step);
         break;
     }
+    went_on(step);
+}
+
+void Worker::went_on(const Step &step)
+{
     world_.step_done();
+    if (sim::now() != stood_at_) {
+        stood_at_ = sim::now();
+        steps_standing_ = 0;
+        return;
+    }
+    // In the setup time may stand still for long, as long as there is an end to it.
+    if (++steps_standing_ < steps_at_one_instant || (world_.epoch() == 0 && uncounted_ == 0))
+        return;
+    world_.give_up(sim::Ending::livelock, "no simulated time passes: thread " + sim::curthread().name + " is at " +
+                                              step.path + " after " + std::to_string(steps_standing_) +
+                                              " steps and rounds at one instant");
 }
 
 void Worker::repeat(const Step &step)
@@ -333,6 +370,7 @@ void Worker::repeat(const Step &step)
     const sim::Time begin = sim::now();
     const uint64_t visit = step.shared ? visits_[step.id]++ : 0;
     sim::Time next = begin;
+    uncounted_ += step.counted ? 0 : 1;
     rounds_.emplace_back();
     for (uint64_t i = 0; !stopping(); ++i) {
         if (step.for_ns != 0 && sim::now() >= begin + sim::nanoseconds(static_cast<int64_t>(step.for_ns)))
@@ -346,9 +384,11 @@ void Worker::repeat(const Step &step)
         }
         rounds_.back() = {index, false, 0};
         run(step.steps);
+        went_on(step);
     }
     rounds_.pop_back();
-    world_.step_done();
+    uncounted_ -= step.counted ? 0 : 1;
+    went_on(step);
 }
 
 bool Worker::take_shared(const Step &step, uint64_t visit, uint64_t rounds, uint64_t &index)
@@ -407,7 +447,7 @@ void Worker::wait_until(const Step &step)
 
 void Worker::finish(const Step &step, const Mark &begin, int error)
 {
-    world_.step_done();
+    went_on(step);
     const bool whole = begin.epoch == world_.epoch(); // or the measured part began within this operation
     const sim::Time from = whole ? begin.time : world_.measured_from();
     Tally &tally = world_.tallies[index_of(step)];

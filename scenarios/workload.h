@@ -128,7 +128,9 @@ public:
     void end_run() { ending_ = true; }
     // Counted in the tally already: the warmup may be over, the caller wants to know how far the run is.
     void operation_done(const Step &step, Tally &tally);
-    void step_done(); // of any kind: it is no livelock; polls the caller now and then
+    void step_done(); // of any kind, or a round: it is no livelock. Now and then the caller may end the run here
+    // Ends the run there: the running thread does not come back.
+    [[noreturn]] void give_up(sim::Ending ending, std::string text);
 
     // ---- operations that need the objset for themselves ----
     uint64_t operations_running = 0;
@@ -138,6 +140,7 @@ public:
     void thread_leaves(const GroupState &group);
 
 private:
+    bool caller_goes_on() const;
     void make_barriers();
     void begin_measurement();
 
@@ -156,7 +159,7 @@ private:
     const bool needs_file_system_;
     const bool orders_live_; // somebody chooses among live objects while others make them
     uint64_t operations_ = 0;
-    uint64_t steps_ = 0;
+    uint64_t polls_ = 0;
     bool measuring_ = false;
     bool ending_ = false;
     uint64_t epoch_ = 0;
@@ -225,6 +228,8 @@ private:
     };
 
     void perform(const Step &step);
+    // A step is done, or a round: the script goes on. Ends the run where time stands still for ever.
+    void went_on(const Step &step);
     void repeat(const Step &step);
     void choose(const Step &step);
     void meet(const Step &step);
@@ -253,6 +258,9 @@ private:
     GroupState &group_;
     uint64_t index_;
     sim::Random random_;
+    sim::Time stood_at_{-1}; // this thread, for so many steps
+    uint64_t steps_standing_ = 0;
+    uint32_t uncounted_ = 0;                                      // repeats under way that only time ends
     Round outside_;                                               // of any repeat
     std::map<std::pair<uint32_t, uint64_t>, uint64_t> positions_; // by step and object
     std::vector<Round> rounds_;

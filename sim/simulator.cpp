@@ -324,6 +324,8 @@ void Simulator::progress()
 void Simulator::check_progress()
 {
     call_tree_.sum_charges();
+    if (watch_ != nullptr)
+        watch_();
     if (scheduler_->decisions() - scheduler_->decisions_at_progress > limits::decisions_without_progress)
         stop(Ending::livelock, "no step of the workload was completed in " +
                                    std::to_string(limits::decisions_without_progress) +

@@ -118,6 +118,9 @@ public:
     void progress();
     // How much simulated time may pass without one; 0: any. Then the run ends, at that very instant.
     void set_patience(Duration patience);
+    // Called now and then by the host's pace, by nobody's turn: it may call stop(), and touches nothing that is
+    // simulated.
+    void set_watch(std::function<void()> watch) { watch_ = std::move(watch); }
     // Measurement will begin at an instant that is not known beforehand; until then releases wait for their turn.
     void expect_measurement()
     {
@@ -229,6 +232,7 @@ private:
     uint64_t asleep_digest_ = 0;
     Time asleep_since_;
     std::exception_ptr thrown_;
+    std::function<void()> watch_;
     Key end_key_ = 0;
 };
 

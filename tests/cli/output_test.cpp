@@ -130,6 +130,24 @@ TEST_CASE("a full disk, an unwritable path, a closed or broken standard output e
     CHECK(folder.names() == std::vector<std::string>{"small.json"});
 }
 
+TEST_CASE("the first interrupt ends a run in which no step is ever done, and one whose steps take no time")
+{
+    Folder folder;
+    const std::string wait = folder.write("wait.json", R"({"workload": [
+        {"steps": [{"wait_until": {"counter": "ops.alloc", "at_least": 2, "poll": "1ns"}}]}, {"steps": [{"op": "alloc"}]}]})");
+    const std::string setup = folder.write(
+        "setup.json",
+        R"({"setup": [{"repeat": 1000000000000, "steps": []}], "workload": [{"steps": [{"op": "alloc"}]}]})");
+    for (const std::vector<std::string> &words : {std::vector<std::string>{"run", wait},
+                                                  {"run", setup},
+                                                  {"run", "slot-livelock", "--set", "stop.patience=4000s"}}) {
+        const Ran ran = dmusim(words, {.interrupt_after_ms = 500});
+        INFO(words[1], ": ", ran.err);
+        CHECK(ran.status == 130);
+        CHECK(ran.out == "");
+    }
+}
+
 TEST_CASE("help and version work everywhere and speak of examples")
 {
     Ran version = dmusim({"--version"});

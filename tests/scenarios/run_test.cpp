@@ -196,6 +196,29 @@ TEST_CASE("waiting until a counter has reached a value")
     CHECK_THROWS_AS(run_steps(R"({"wait_until": {"counter": "ops.aloc", "at_least": 1}})"), InputError);
 }
 
+TEST_CASE("a script that goes round and round while time stands still is a livelock")
+{
+    for (const char *steps :
+         {R"({"repeat": 1000000000, "steps": [{"think": "0s"}]})", R"({"repeat": 1000000000000, "steps": []})",
+          R"({"for": "10ms", "steps": [{"sleep": "{rand:0..0}ns"}]})",
+          R"({"for": "10ms", "steps": [{"choose": [{"weight": 1, "steps": [{"think": "{rand:0..0}ns"}]}]}]})"}) {
+        INFO(steps);
+        const RunResult result = run_steps(steps, 2);
+        CHECK(result.end == End::livelock);
+        CHECK(result.ending.starts_with("no simulated time passes: thread g-"));
+        CHECK(result.ending.find(" is at workload.0.steps.0") != std::string::npos);
+    }
+    // The setup takes no time, and may be long; but there is an end to it.
+    const RunResult setup = run_text(
+        R"({"setup": [{"for": "1s", "steps": [{"op": "unlock", "name": "none"}]}], "workload": [{"steps": []}]})");
+    CHECK(setup.end == End::livelock);
+    CHECK(setup.ending.find("thread operator is at setup.0") != std::string::npos);
+    CHECK(
+        run_text(
+            R"({"setup": [{"repeat": 25000000, "steps": [{"think": "0s"}]}], "workload": [{"steps": [{"op": "sync"}]}]})")
+            .end == End::completed);
+}
+
 TEST_CASE("alternatives are drawn by weight from the thread's own stream")
 {
     const RunResult result = run_steps(

@@ -138,8 +138,21 @@ TEST_CASE("steps are of exactly one kind, and an operation's fields are its own"
     says(outcome(with_step(R"({"repeat": 1})")), "lacks \"steps\"");
     says(outcome(with_step(R"({"choose": []})")), "list of alternatives");
     says(outcome(with_step(R"({"choose": [{"weight": 0, "steps": []}]})")), "weight above 0");
-    CHECK(outcome(with_step(R"({"for": "1ms", "steps": [{"repeat": 0, "shared": true, "steps": []}]})")) == "accepted");
+    CHECK(outcome(with_step(R"({"repeat": 0, "shared": true, "steps": []})")) == "accepted");
     CHECK(outcome(with_step(R"({"op": "free", "objects": [5, [9, 3, -3], [1, 1, 7]]})")) == "accepted");
+}
+
+TEST_CASE("a repeat that only time ends does something that takes time")
+{
+    for (const char *round : {"", R"({"sleep": "0s"}, {"think": 0})", R"({"repeat": 5, "steps": []})",
+                              R"({"choose": [{"weight": 1, "steps": []}, {"weight": 0, "steps": [{"sleep": "1s"}]}]})"})
+        says(outcome(with_step(R"({"for": "1s", "steps": [)" + std::string(round) + "]}")),
+             "workload.0.steps.0.for: never comes to an end: none of the steps takes any simulated time");
+    CHECK(outcome(with_step(R"({"for": "1s", "every": "1ms", "steps": []})")) == "accepted");
+    CHECK(outcome(with_step(R"({"for": "1s", "repeat": 3, "steps": []})")) == "accepted");
+    CHECK(outcome(with_step(R"({"for": "1s", "steps": [{"sleep": "{rand:0..1}ns"}]})")) == "accepted");
+    CHECK(outcome(with_step(R"({"for": "1s", "steps": [{"choose": [{"steps": []}, {"steps": [{"op": "sync"}]}]}]})")) ==
+          "accepted");
 }
 
 TEST_CASE("scripts may nest to the reader's depth and no further")

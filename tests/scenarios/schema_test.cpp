@@ -135,7 +135,7 @@ TEST_CASE("schema and reader accept the same documents")
             R"({"op": "next_offset", "flags": ["hole", "backwards"], "offset": "16K", "minlvl": 2, "blkfill": 8, "txg": 0})"),
         step(R"({"op": "next_offset", "flags": ["up"]})"),
         step(R"({"repeat": 3, "shared": true, "every": "50us", "steps": [{"op": "alloc"}]})"),
-        step(R"({"for": "1s", "steps": []})"),
+        step(R"({"for": "1s", "steps": [{"op": "sync"}]})"),
         step(R"({"repeat": 3})"),
         step(R"({"repeat": -3, "steps": []})"),
         step(R"({"repeat": 1, "steps": [{"op": "x"}]})"),
