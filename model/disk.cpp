@@ -25,8 +25,10 @@ vdev_t::vdev_t(const disk_config &config, dsl_pool_t &dp) : config_(config), dp_
 // When an operation that is issued now will be done. The transfer waits for the bus, the latency is everybody's own.
 hrtime_t vdev_t::transfer(uint64_t bytes)
 {
-    const uint64_t transfer_ps = muldiv(bytes, picoseconds_per_second, config_.bandwidth);
-    bus_free_ = std::max(bus_free_, gethrtime()) + Duration{static_cast<int64_t>(transfer_ps)};
+    // A disk so slow that time will have run out is slow enough.
+    const uint64_t transfer_ps =
+        std::min(muldiv(bytes, picoseconds_per_second, config_.bandwidth), static_cast<uint64_t>(end_of_time.ps));
+    bus_free_ = std::min(std::max(bus_free_, gethrtime()), end_of_time) + Duration{static_cast<int64_t>(transfer_ps)};
     return bus_free_ + nanoseconds(config_.latency_ns);
 }
 

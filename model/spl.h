@@ -35,6 +35,7 @@ using sim::WaitKind;
 using sim::WaitReason;
 using sim::WaitsBecause;
 using hrtime_t = sim::Time;
+inline constexpr hrtime_t end_of_time{sim::limits::last_time_ps}; // no run comes to it
 using sim_thread_t = sim::Thread;
 
 // Calls so short that each costs less than its frame would: only counted.

@@ -24,6 +24,12 @@ void invariant_is_breaking()
 
 } // namespace
 
+std::string time_ran_out(const std::string &why)
+{
+    return "simulated time ran out: " + why + ", and a simulation goes on for " +
+           std::to_string(limits::last_time_ps / seconds(1).ps) + " s at most";
+}
+
 Simulator::Simulator(const Machine &machine, const Tables &tables, uint64_t seed, Observer *observer)
     : machine_(machine), tables_(tables), seed_(seed), observer_(observer), scheduler_(std::make_unique<Scheduler>()),
       call_tree_(static_cast<uint32_t>(tables.functions.size()), observer != nullptr && observer->wants_frames())
@@ -81,7 +87,7 @@ Simulator::Simulator(const Machine &machine, const Tables &tables, uint64_t seed
     call_tree_.set_costs(free_function_costs_);
     hot.prices = Prices{};
     hot.free_running = true;
-    set_release_limit();
+    set_end();
 }
 
 Simulator::~Simulator()
@@ -220,9 +226,11 @@ End Simulator::run()
     hot.key = last;
     hot.horizon = never;
     if (end_.ending == Ending::finished && scheduler_->live > 0) {
-        if (scheduler_->stop_key() != never && scheduler_->something_to_do()) {
+        if (scheduler_->something_to_do()) {
             hot.key = scheduler_->stop_key();
-            if (now() < stop_at_ && workload_sleeps(*this))
+            if (now().ps >= limits::last_time_ps)
+                end_ = {Ending::limit, time_ran_out("the run has come to its end"), {}};
+            else if (now() < stop_at_ && workload_sleeps(*this))
                 end_ = stuck_end();
             else if (now() < stop_at_)
                 end_ = {Ending::livelock,
@@ -278,8 +286,8 @@ void Simulator::set_patience(Duration patience)
 void Simulator::set_end()
 {
     const int64_t patient_until = patience_.ps > 0 ? (last_progress_ + patience_).ps : limits::last_time_ps;
-    const int64_t until = std::min(stop_at_.ps, patient_until);
-    scheduler_->stop_at(until >= limits::last_time_ps ? never : key_of({until}, 0));
+    const int64_t until = std::min({stop_at_.ps, patient_until, limits::last_time_ps});
+    scheduler_->stop_at(key_of({until}, 0));
     set_release_limit();
 }
 
@@ -317,7 +325,7 @@ void Simulator::set_free(bool yes)
 
 void Simulator::progress()
 {
-    last_progress_ = now();
+    progress_until(now());
     scheduler_->decisions_at_progress = scheduler_->decisions();
 }
 

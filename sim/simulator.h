@@ -17,6 +17,7 @@
 #include "sim/statistics.h"
 #include "sim/thread.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -116,6 +117,8 @@ public:
     void stop(Ending ending, std::string text);
     // A step of the workload is done: it is no livelock.
     void progress();
+    // Until then somebody does as he is told by doing nothing.
+    void progress_until(Time at) { last_progress_ = std::max(last_progress_, at); }
     // How much simulated time may pass without one; 0: any. Then the run ends, at that very instant.
     void set_patience(Duration patience);
     // Called now and then by the host's pace, by nobody's turn: it may call stop(), and touches nothing that is
@@ -235,5 +238,8 @@ private:
     std::function<void()> watch_;
     Key end_key_ = 0;
 };
+
+// The text of that end.
+std::string time_ran_out(const std::string &why);
 
 } // namespace sim

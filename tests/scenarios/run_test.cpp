@@ -219,6 +219,22 @@ TEST_CASE("a script that goes round and round while time stands still is a livel
             .end == End::completed);
 }
 
+TEST_CASE("simulated time runs out, which is a limit of the simulator's")
+{
+    const RunResult busy = run_steps(R"({"repeat": 5, "steps": [{"think": "4000s"}]})");
+    CHECK(busy.end == End::limit);
+    CHECK(busy.ending ==
+          "simulated time ran out: the run has come to its end, and a simulation goes on for 9007 s at most");
+    const RunResult asleep = run_steps(R"({"repeat": 5, "steps": [{"sleep": "4000s"}]})");
+    CHECK(asleep.end == End::limit);
+    CHECK(asleep.ending.starts_with("simulated time ran out: thread g-0 would sleep for 4000 s"));
+    const RunResult slow =
+        run_steps(R"({"repeat": 300, "steps": [{"op": "create", "name": "{thread}.{i}"}]}, {"op": "sync"})", 3,
+                  {"pool.disk.bandwidth=1"});
+    CHECK(slow.end == End::limit);
+    CHECK(slow.ending.starts_with("simulated time ran out: thread z_wr_int would sleep for "));
+}
+
 TEST_CASE("alternatives are drawn by weight from the thread's own stream")
 {
     const RunResult result = run_steps(
