@@ -57,6 +57,21 @@ bool chooses_live(const Scenario &scenario)
     return chooses;
 }
 
+// What a wait_until waits for.
+struct CounterWait {
+    const World &world;
+    const Step &step;
+    uint64_t wanted;
+
+    static std::string text(const void *subject)
+    {
+        const CounterWait &wait = *static_cast<const CounterWait *>(subject);
+        return "the counter " + wait.step.counter + ", which is " +
+               std::to_string(wait.world.counter(wait.step.counter)) + " and not at least " +
+               std::to_string(wait.wanted) + " (" + wait.step.path + ")";
+    }
+};
+
 std::set<std::string> barrier_names(const Steps &steps)
 {
     std::set<std::string> names;
@@ -141,6 +156,7 @@ void World::start_workload()
             if (!group.cpus.empty())
                 options.cpus = cpu_set(group.cpus);
             options.start = start + sim::nanoseconds(static_cast<int64_t>(group.start_ns));
+            simulator.progress_until(options.start);
             simulator.spawn(group.name + "-" + std::to_string(i), options, [this, &state, i] {
                 sim::curthread().keeps_lock_shares = true;
                 Worker(*this, state, i, simulator.random(state.group->name, i)).run(state.group->steps);
@@ -336,16 +352,24 @@ void Worker::perform(const Step &step)
         meet(step);
         break;
     case StepKind::sleep:
-        sim::sleep_for(sim::nanoseconds(static_cast<int64_t>(value(step, step.pause))), sim::WaitKind::other);
+        rest(sim::nanoseconds(static_cast<int64_t>(value(step, step.pause))));
         break;
     case StepKind::think:
         sim::charge(sim::nanoseconds(static_cast<int64_t>(value(step, step.pause))));
+        if (sim::now().ps >= sim::limits::last_time_ps)
+            sim::settle(); // the end; the next charge would go beyond what an instant can be
         break;
     case StepKind::wait_until:
         wait_until(step);
         break;
     }
     went_on(step);
+}
+
+void Worker::rest(sim::Duration length)
+{
+    world_.simulator.progress_until(sim::now() + length);
+    sim::sleep_for(length, sim::WaitKind::other);
 }
 
 void Worker::went_on(const Step &step)
@@ -379,6 +403,7 @@ void Worker::repeat(const Step &step)
         if (step.shared ? !take_shared(step, visit, rounds, index) : i >= rounds)
             break;
         if (step.every_ns != 0) {
+            world_.simulator.progress_until(next);
             sim::sleep_until(next, sim::WaitKind::other);
             next = next + sim::nanoseconds(static_cast<int64_t>(step.every_ns));
         }
@@ -437,6 +462,8 @@ void Worker::meet(const Step &step)
 void Worker::wait_until(const Step &step)
 {
     const uint64_t wanted = value(step, step.at_least);
+    const CounterWait wait{world_, step, wanted};
+    sim::WaitsBecause because({CounterWait::text, [](const void *) -> const sim::Thread * { return nullptr; }, &wait});
     while (!stopping()) {
         sim::settle();
         if (world_.counter(step.counter) >= wanted)

@@ -230,6 +230,7 @@ private:
     void perform(const Step &step);
     // A step is done, or a round: the script goes on. Ends the run where time stands still for ever.
     void went_on(const Step &step);
+    void rest(sim::Duration length); // as the script says
     void repeat(const Step &step);
     void choose(const Step &step);
     void meet(const Step &step);

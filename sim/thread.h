@@ -48,8 +48,9 @@ enum class Pending : uint8_t {
     sleep,  // the cost of blocking is paid: leave the CPU, unless what it waits for has come meanwhile
 };
 
-// What a thread waits for on a condition variable, when whoever waits tells it: so that a deadlock which leads through
-// more than locks can be told too. Asked only when nobody can run any more.
+// What a thread waits for on a condition variable, or by looking now and then, when whoever waits tells it: so that a
+// deadlock which leads through more than locks can be told too. Asked only when nobody can run or gets anywhere any
+// more.
 struct WaitReason {
     std::string (*what)(const void *subject);   // what for, in words
     const Thread *(*whom)(const void *subject); // the thread that could end the wait, or null

@@ -96,7 +96,7 @@ std::string Simulator::waiting_text(const Thread &thread) const
             text += ", held by thread " + owner->name + " since " + path_text(&call_tree_.node(lock.node));
         else if (held_by_readers(lock))
             text += ", held by readers, the last of them in " + path_text(&call_tree_.node(lock.node));
-    } else if (thread.waits_on != nullptr && thread.reason != nullptr) {
+    } else if (thread.reason != nullptr && (thread.waits_on != nullptr || thread.where == Where::asleep)) {
         text += " in " + path_text(node) + "\n    waits for " + thread.reason->what(thread.reason->subject);
         if (const Thread *whom = waits_for_thread(thread))
             text += ", which depends on thread " + whom->name;
@@ -138,7 +138,8 @@ const Thread *Simulator::ring_member() const
     return nullptr;
 }
 
-// A ring among the waiting threads says most; else all of them are told, up to a screenful.
+// A ring among the waiting threads says most; else all of them are told, up to a screenful, those of the workload
+// first.
 std::string Simulator::stuck_text(const char *otherwise) const
 {
     if (const Thread *member = ring_member())
@@ -146,12 +147,13 @@ std::string Simulator::stuck_text(const char *otherwise) const
     constexpr size_t screenful = 40;
     std::string text = std::string(otherwise) + "\n";
     size_t told = 0;
-    for (const std::unique_ptr<Thread> &thread : threads_) {
-        if (thread->where == Where::finished)
-            continue;
-        if (++told <= screenful)
-            text += "  " + waiting_text(*thread);
-    }
+    for (const bool counted : {true, false})
+        for (const std::unique_ptr<Thread> &thread : threads_) {
+            if (thread->where == Where::finished || thread->counted != counted)
+                continue;
+            if (++told <= screenful)
+                text += "  " + waiting_text(*thread);
+        }
     if (told > screenful)
         text += "  and " + std::to_string(told - screenful) + " more threads\n";
     return text;
@@ -185,6 +187,7 @@ End Simulator::stuck_end() const
     return {Ending::deadlock, stuck_text("deadlock: no thread can run, and no timer will change that"), {}};
 }
 
+// Whoever sleeps for neither a lock nor a condition sleeps for a time, which may have come at this very instant.
 bool workload_sleeps(const Simulator &simulator)
 {
     bool anybody = false;
@@ -192,7 +195,8 @@ bool workload_sleeps(const Simulator &simulator)
         if (!thread->counted || thread->where == Where::finished)
             continue;
         anybody = true;
-        if (thread->where != Where::asleep || thread->timer_slot != Timers::none)
+        const bool for_somebody = thread->waits_for != nullptr || thread->waits_on != nullptr;
+        if (thread->where != Where::asleep || thread->timer_slot != Timers::none || !for_somebody)
             return false;
     }
     return anybody;

@@ -219,6 +219,30 @@ TEST_CASE("a script that goes round and round while time stands still is a livel
             .end == End::completed);
 }
 
+TEST_CASE("a wait that is never satisfied is a livelock that names it, however long one is patient")
+{
+    for (const char *patience : {"100ms", "700s", "4000s"}) {
+        INFO(patience);
+        const RunResult result = run_text(R"({"workload": [
+            {"name": "waits", "steps": [{"wait_until": {"counter": "ops.alloc", "at_least": 2, "poll": "10ms"}}]},
+            {"name": "works", "steps": [{"sleep": "20ms"}, {"op": "alloc"}]}]})",
+                                          {"stop.patience=" + std::string(patience)});
+        CHECK(result.end == End::livelock);
+        CHECK(result.ending.find("thread waits-0 in (outside of any function)\n    waits for the counter ops.alloc, "
+                                 "which is 1 and not at least 2 (workload.0.steps.0)") != std::string::npos);
+    }
+}
+
+TEST_CASE("who sleeps because the script says so gets somewhere, however little patience there is")
+{
+    for (const char *steps :
+         {R"({"sleep": "10s"})", R"({"think": "10s"})", R"({"repeat": 2, "every": "10s", "steps": []})"})
+        CHECK(run_steps(steps, 1, {"stop.patience=1s"}).end == End::completed);
+    const RunResult late = run_steps(R"({"op": "alloc"})", 1, {"stop.patience=1s", "workload.0.start=10s"});
+    CHECK(late.end == End::completed);
+    CHECK(run_steps(R"({"repeat": 2, "steps": [{"sleep": "4000s"}]})").end == End::completed);
+}
+
 TEST_CASE("simulated time runs out, which is a limit of the simulator's")
 {
     const RunResult busy = run_steps(R"({"repeat": 5, "steps": [{"think": "4000s"}]})");
