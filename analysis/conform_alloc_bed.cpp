@@ -393,8 +393,8 @@ Json AllocBed::synced_state(bool level0)
     for (const fill_level_t &level : report.levels)
         fill["bp_to_level_" + std::to_string(level.level)] = coded_runs(level.fills);
     std::map<uint64_t, uint64_t> blocks;
-    for (uint64_t dnodes : report.level0)
-        ++blocks[dnodes];
+    for (const auto &[dnodes, count] : report.level0)
+        blocks[dnodes] += count;
     Json &hist = fill["bp_to_level_0_hist"] = Json::object();
     for (const auto &[dnodes, count] : blocks)
         hist[std::to_string(dnodes)] = count;

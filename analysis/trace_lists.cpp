@@ -68,15 +68,11 @@ Json coded_objects(const std::vector<uint64_t> &objects)
     return list;
 }
 
-Json coded_runs(const std::vector<uint64_t> &values)
+Json coded_runs(const std::vector<std::pair<uint64_t, uint64_t>> &runs)
 {
     Json list = Json::array();
-    for (uint64_t value : values) {
-        if (!list.empty() && list.back()[0] == value)
-            list.back()[1] = list.back()[1].get<uint64_t>() + 1;
-        else
-            list.push_back({value, 1});
-    }
+    for (const auto &[value, count] : runs)
+        list.push_back({value, count});
     return list;
 }
 

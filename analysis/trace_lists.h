@@ -15,6 +15,6 @@ std::vector<uint64_t> objects_of(const Json &list, std::string_view path);
 Json coded_objects(const std::vector<uint64_t> &objects);
 
 // Lists of [value, count].
-Json coded_runs(const std::vector<uint64_t> &values);
+Json coded_runs(const std::vector<std::pair<uint64_t, uint64_t>> &runs);
 
 } // namespace analysis

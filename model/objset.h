@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "model/dnode.h"
@@ -147,13 +148,17 @@ void dmu_objset_do_userquota_updates(objset_t &os, dmu_tx_t &tx);
 
 // ---- what the reports and checks read back from disk, at no simulated cost ----
 
+// Fills of pointers in the order of block numbers, as runs of (fill, how many): an object may have any number, and what
+// is before it is one run. Below a hole they count as 0.
+using fill_runs_t = std::vector<std::pair<uint64_t, uint64_t>>;
+
 struct fill_level_t {
-    uint32_t level;              // of the blocks pointed at
-    std::vector<uint64_t> fills; // of the pointers, by block number; below a hole they count as 0
+    uint32_t level; // of the blocks pointed at
+    fill_runs_t fills;
 };
 struct meta_dnode_report_t {
     std::vector<fill_level_t> levels; // from the top down to 1
-    std::vector<uint64_t> level0;     // the same of the pointers to blocks of dnodes
+    fill_runs_t level0;               // the same of the pointers to blocks of dnodes
     uint64_t level0_holes = 0;        // null pointers in level-1 blocks that exist
     uint64_t phys_maxblkid = 0;
     uint32_t phys_nlevels = 0;

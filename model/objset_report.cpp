@@ -35,31 +35,49 @@ private:
     // Notes the pointer's fill in its level's list and everything below it. Returns the fill.
     uint64_t visit(const blkptr_t &bp, uint32_t level, uint64_t blkid)
     {
-        std::vector<uint64_t> &fills = level == 0 ? report_.level0 : report_.levels[phys_.dn_nlevels - 1 - level].fills;
-        fills.resize(blkid + 1); // what lies under a hole has no pointers, and counts as empty when more follows
-        fills[blkid] = BP_GET_FILL(bp);
         if (BP_IS_HOLE(bp)) {
             report_.level0_holes += level == 0 ? 1 : 0;
+            note(level, blkid, BP_GET_FILL(bp));
             return 0;
         }
         uint64_t below = 0;
-        if (level == 0) {
-            if (!recounted_)
-                return BP_GET_FILL(bp);
+        if (level > 0) {
+            const block_ref data = store_.read(bp.blk_dva);
+            const uint64_t first = blkid << epbs_;
+            const uint64_t last = std::min<uint64_t>(last_of(level - 1), first + (1ull << epbs_) - 1);
+            for (uint64_t child = first; child <= last; ++child)
+                below += visit(data->blkptrs()[child - first], level - 1, child);
+        } else if (recounted_) {
             const block_ref &data = store_.read(bp.blk_dva);
             for (uint32_t i = 0; i < DNODES_PER_BLOCK; ++i)
                 below += data->dnodes()[i].dn_type != DMU_OT_NONE ? 1 : 0;
-            report_.level0[blkid] = below;
-            return below;
+        } else {
+            below = BP_GET_FILL(bp);
         }
-        const block_ref data = store_.read(bp.blk_dva);
-        const uint64_t first = blkid << epbs_;
-        const uint64_t last = std::min<uint64_t>(last_of(level - 1), first + (1ull << epbs_) - 1);
-        for (uint64_t child = first; child <= last; ++child)
-            below += visit(data->blkptrs()[child - first], level - 1, child);
-        if (recounted_)
-            report_.levels[phys_.dn_nlevels - 1 - level].fills[blkid] = below;
+        note(level, blkid, recounted_ ? below : BP_GET_FILL(bp));
         return below;
+    }
+
+    // In each level the blocks come in ascending order. What lies under a hole has no pointers, and counts as empty
+    // when more follows.
+    void note(uint32_t level, uint64_t blkid, uint64_t fill)
+    {
+        fill_runs_t &runs = level == 0 ? report_.level0 : report_.levels[phys_.dn_nlevels - 1 - level].fills;
+        uint64_t &noted = noted_[level];
+        VERIFY3(blkid, >=, noted);
+        add_run(runs, 0, blkid - noted);
+        add_run(runs, fill, 1);
+        noted = blkid + 1;
+    }
+
+    static void add_run(fill_runs_t &runs, uint64_t fill, uint64_t count)
+    {
+        if (count == 0)
+            return;
+        if (!runs.empty() && runs.back().first == fill)
+            runs.back().second += count;
+        else
+            runs.emplace_back(fill, count);
     }
 
     const block_store &store_;
@@ -67,6 +85,7 @@ private:
     const bool recounted_;
     const uint32_t epbs_;
     meta_dnode_report_t report_;
+    std::array<uint64_t, DN_MAX_LEVELS> noted_{}; // blocks, by level
 };
 
 // What the dnodes below a block pointer take, by owner.

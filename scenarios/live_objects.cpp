@@ -7,20 +7,29 @@
 
 namespace scenarios {
 
-namespace {
-
-constexpr uint64_t word_bits = 64;
-
-} // namespace
+LiveObjects::Chunk *LiveObjects::chunk_of(uint64_t object) const
+{
+    const uint64_t number = object / chunk_objects;
+    if (last_ == nullptr || last_number_ != number) {
+        const auto found = chunks_.find(number);
+        if (found == chunks_.end())
+            return nullptr;
+        last_ = const_cast<Chunk *>(&found->second);
+        last_number_ = number;
+    }
+    return last_;
+}
 
 void LiveObjects::add(uint64_t object)
 {
-    const size_t word = object / word_bits;
-    if (word >= words_.size())
-        words_.resize(std::max(word + 1, words_.size() * 2));
+    Chunk *chunk = chunk_of(object);
+    if (chunk == nullptr)
+        chunk = &chunks_[object / chunk_objects];
+    uint64_t &word = chunk->words[object % chunk_objects / word_bits];
     const uint64_t bit = uint64_t{1} << (object % word_bits);
-    VERIFY((words_[word] & bit) == 0);
-    words_[word] |= bit;
+    VERIFY((word & bit) == 0);
+    word |= bit;
+    ++chunk->count;
     ++count_;
 }
 
@@ -28,34 +37,59 @@ void LiveObjects::remove(uint64_t object)
 {
     if (!contains(object))
         return;
-    words_[object / word_bits] &= ~(uint64_t{1} << (object % word_bits));
+    Chunk &chunk = *chunk_of(object);
+    chunk.words[object % chunk_objects / word_bits] &= ~(uint64_t{1} << (object % word_bits));
+    --chunk.count;
     --count_;
 }
 
 bool LiveObjects::contains(uint64_t object) const
 {
-    const size_t word = object / word_bits;
-    return word < words_.size() && (words_[word] >> (object % word_bits) & 1) != 0;
+    const Chunk *chunk = chunk_of(object);
+    return chunk != nullptr && (chunk->words[object % chunk_objects / word_bits] >> (object % word_bits) & 1) != 0;
 }
 
 void LiveObjects::clear()
 {
-    words_.clear();
+    chunks_.clear();
+    last_ = nullptr;
     count_ = 0;
+}
+
+template <class Skip, class F>
+void LiveObjects::scan_words(uint64_t from, uint64_t to, const Skip &skip, const F &function) const
+{
+    for (auto at = chunks_.lower_bound(from / chunk_objects); at != chunks_.end(); ++at) {
+        const uint64_t base = at->first * chunk_objects;
+        if (base > to)
+            return;
+        const Chunk &chunk = at->second;
+        const uint64_t first = std::max(from, base) - base, last = std::min(to - base, chunk_objects - 1);
+        if (chunk.count == 0 || (first == 0 && last == chunk_objects - 1 && skip(chunk.count)))
+            continue;
+        for (uint64_t word = first / word_bits; word <= last / word_bits; ++word) {
+            uint64_t bits = chunk.words[word];
+            if (word == first / word_bits)
+                bits &= ~uint64_t{0} << (first % word_bits);
+            if (word == last / word_bits)
+                bits &= ~uint64_t{0} >> (word_bits - 1 - last % word_bits);
+            if (bits != 0 && !function(base + word * word_bits, bits))
+                return;
+        }
+    }
 }
 
 template <class F>
 void LiveObjects::scan(uint64_t from, uint64_t to, const F &function) const
 {
-    for (size_t word = from / word_bits; word < words_.size() && word <= to / word_bits; ++word) {
-        for (uint64_t bits = words_[word]; bits != 0; bits &= bits - 1) {
-            const uint64_t object = word * word_bits + static_cast<uint64_t>(std::countr_zero(bits));
-            if (object > to)
-                return;
-            if (object >= from && !function(object))
-                return;
-        }
-    }
+    scan_words(
+        from, to, [](uint64_t) { return false; },
+        [&](uint64_t first, uint64_t bits) {
+            for (; bits != 0; bits &= bits - 1)
+                if (!function(first + static_cast<uint64_t>(std::countr_zero(bits))))
+                    return false;
+            return true;
+        });
 }
 
 void LiveObjects::take(const std::vector<uint64_t> &objects)
@@ -92,36 +126,43 @@ std::vector<uint64_t> LiveObjects::take_every(uint64_t stride, uint64_t count, u
 uint64_t LiveObjects::count_in(uint64_t from, uint64_t to) const
 {
     uint64_t count = 0;
-    for (size_t word = from / word_bits; word < words_.size() && word <= to / word_bits; ++word)
-        count += static_cast<uint64_t>(std::popcount(masked(word, from, to)));
+    scan_words(
+        from, to,
+        [&](uint64_t in_chunk) {
+            count += in_chunk;
+            return true;
+        },
+        [&](uint64_t, uint64_t bits) {
+            count += static_cast<uint64_t>(std::popcount(bits));
+            return true;
+        });
     return count;
 }
 
 uint64_t LiveObjects::nth_in(uint64_t n, uint64_t from, uint64_t to) const
 {
-    for (size_t word = from / word_bits; word < words_.size() && word <= to / word_bits; ++word) {
-        uint64_t bits = masked(word, from, to);
-        const uint64_t here = static_cast<uint64_t>(std::popcount(bits));
-        if (n >= here) {
-            n -= here;
-            continue;
-        }
-        for (; n > 0; --n)
-            bits &= bits - 1;
-        return word * word_bits + static_cast<uint64_t>(std::countr_zero(bits));
-    }
-    PANIC("no live object of that rank");
-}
-
-// The word's bits that lie in the range.
-uint64_t LiveObjects::masked(size_t word, uint64_t from, uint64_t to) const
-{
-    uint64_t bits = words_[word];
-    if (word == from / word_bits)
-        bits &= ~uint64_t{0} << (from % word_bits);
-    if (word == to / word_bits)
-        bits &= ~uint64_t{0} >> (word_bits - 1 - to % word_bits);
-    return bits;
+    constexpr uint64_t none = UINT64_MAX;
+    uint64_t object = none;
+    scan_words(
+        from, to,
+        [&](uint64_t in_chunk) {
+            const bool before = in_chunk <= n;
+            n -= before ? in_chunk : 0;
+            return before;
+        },
+        [&](uint64_t first, uint64_t bits) {
+            const uint64_t here = static_cast<uint64_t>(std::popcount(bits));
+            if (n >= here) {
+                n -= here;
+                return true;
+            }
+            for (; n > 0; --n)
+                bits &= bits - 1;
+            object = first + static_cast<uint64_t>(std::countr_zero(bits));
+            return false;
+        });
+    VERIFY(object != none);
+    return object;
 }
 
 std::vector<uint64_t> LiveObjects::take_random(uint64_t count, uint64_t from, uint64_t to,

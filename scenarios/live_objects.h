@@ -1,11 +1,14 @@
 // The objects that a script may free: what it has allocated or claimed and nobody has chosen to free yet.
 //
-// A bit a number, so that a million objects cost 128 KiB and "the first thousand" is a scan over words. Two threads
-// never choose the same object: choosing takes it out.
+// A bit a number, in chunks where there are any, so that a million objects cost 128 KiB, one that a script has claimed
+// far away a kilobyte, and "the first thousand" is a scan over words. Two threads never choose the same object:
+// choosing takes it out.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <vector>
 
 namespace scenarios {
@@ -34,9 +37,23 @@ private:
     void take(const std::vector<uint64_t> &objects);
     uint64_t count_in(uint64_t from, uint64_t to) const;
     uint64_t nth_in(uint64_t n, uint64_t from, uint64_t to) const; // counted from 0
-    uint64_t masked(size_t word, uint64_t from, uint64_t to) const;
 
-    std::vector<uint64_t> words_;
+    static constexpr uint64_t word_bits = 64;
+    static constexpr uint64_t chunk_objects = 4096;
+    struct Chunk {
+        uint64_t count = 0;
+        std::array<uint64_t, chunk_objects / word_bits> words{};
+    };
+    Chunk *chunk_of(uint64_t object) const; // null: none of its neighbours was ever live
+    // Calls the function with the first number of each word that has a live object in the range and with those of its
+    // bits, ascending, until it returns false. Whole chunks that `skip` takes are not looked into.
+    template <class Skip, class F>
+    void scan_words(uint64_t from, uint64_t to, const Skip &skip, const F &function) const;
+
+    std::map<uint64_t, Chunk> chunks_; // by number over chunk_objects
+    // The one that was asked for last: scripts go from one number to the next.
+    mutable Chunk *last_ = nullptr;
+    mutable uint64_t last_number_ = 0;
     uint64_t count_ = 0;
 };
 

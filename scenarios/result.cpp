@@ -284,18 +284,6 @@ void add_stack(RunResult &result, const sim::Measurements &measured, std::span<c
     std::reverse(result.stack.frames.begin(), result.stack.frames.end());
 }
 
-std::vector<std::pair<uint64_t, uint64_t>> run_lengths(const std::vector<uint64_t> &values)
-{
-    std::vector<std::pair<uint64_t, uint64_t>> runs;
-    for (const uint64_t value : values) {
-        if (!runs.empty() && runs.back().first == value)
-            ++runs.back().second;
-        else
-            runs.emplace_back(value, 1);
-    }
-    return runs;
-}
-
 uint64_t ps_between(sim::Time from, sim::Time until)
 {
     return until > from ? static_cast<uint64_t>((until - from).ps) : 0;
@@ -442,8 +430,8 @@ void add_pool(RunResult &result, World &world, const std::vector<std::string> &w
     if (const auto rescans = counters.find("rescans"); rescans != counters.end())
         allocator.rescans = rescans->second;
     allocator.objects_in_use = world.objects_in_use;
-    for (const uint64_t fill : report.level0)
-        ++(fill != 0 ? allocator.dnode_blocks_in_use : allocator.holes);
+    for (const auto &[fill, pointers] : report.level0)
+        allocator.dnode_blocks_in_use += fill != 0 ? pointers : 0;
     allocator.holes = report.phys_maxblkid + 1 - allocator.dnode_blocks_in_use;
     allocator.highest_block = report.phys_maxblkid;
     allocator.os_obj_next = os.os_obj_next_chunk != 0 ? os.os_obj_next_chunk : os.os_obj_next;
@@ -452,8 +440,8 @@ void add_pool(RunResult &result, World &world, const std::vector<std::string> &w
     allocator.os_freed_dnodes = os.os_freed_dnodes;
     allocator.os_rescan_dnodes = os.os_rescan_dnodes.locked();
     for (const dmu::fill_level_t &level : report.levels)
-        allocator.fills.push_back({level.level, run_lengths(level.fills)});
-    allocator.fills.push_back({0, run_lengths(report.level0)});
+        allocator.fills.push_back({level.level, level.fills});
+    allocator.fills.push_back({0, report.level0});
     if (world.scenario.records("txgs"))
         add_txgs(result, world);
 }

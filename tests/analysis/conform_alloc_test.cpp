@@ -108,7 +108,7 @@ TEST_CASE("lists of objects are read and written in the recorded form")
     CHECK(objects.size() == 31 + 1 + 3 + 2 + 2);
     CHECK(objects.back() == 3);
     CHECK(coded_objects({1, 2, 5, 7, 9, 20, 22}) == Json::parse("[[1, 2, 1], [5, 9, 2], 20, 22]"));
-    CHECK(coded_runs({3, 3, 0, 3}) == Json::parse("[[3, 2], [0, 1], [3, 1]]"));
+    CHECK(coded_runs({{3, 2}, {0, 1}, {3, 1}}) == Json::parse("[[3, 2], [0, 1], [3, 1]]"));
     CHECK_THROWS_AS(objects_of(Json::parse("[[1, 4, 2]]"), "objects"), BadTrace);
     CHECK_THROWS_AS(objects_of(Json::parse("[[1, 4]]"), "objects"), BadTrace);
 }

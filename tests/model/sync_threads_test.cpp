@@ -10,7 +10,7 @@ using namespace dmu_test;
 namespace {
 
 struct synced_t {
-    std::vector<uint64_t> level0;
+    fill_runs_t level0;
     uint64_t used_objects = 0;
     int64_t sync_ps = 0;
 };

@@ -36,6 +36,28 @@ TEST_CASE("a few random objects of many are drawn by rank, within the range")
     CHECK(live.take_random(1, 127, 127, [](uint64_t) { return 0; }).empty());
 }
 
+TEST_CASE("numbers far apart take no room for what lies between, and are chosen like any others")
+{
+    constexpr uint64_t far = (uint64_t{1} << 48) - 1;
+    LiveObjects live;
+    for (const uint64_t object : {far, uint64_t{5}, uint64_t{4095}, uint64_t{4096}, uint64_t{1'000'000'000'000}})
+        live.add(object);
+    for (uint64_t object = 20'000; object < 30'000; ++object) // whole chunks of them
+        live.add(object);
+    CHECK(live.count() == 10'005);
+    CHECK(live.contains(far));
+    CHECK_FALSE(live.contains(far - 1));
+    CHECK_FALSE(live.contains(far - 4096));
+    CHECK(live.take_random(1, 0, UINT64_MAX, [](uint64_t n) { return n - 1; }) == Numbers{far});
+    CHECK(live.take_random(1, 0, UINT64_MAX, [](uint64_t) { return 3 + 9'999; }) == Numbers{29'999});
+    CHECK(live.take_random(1, 6, UINT64_MAX, [](uint64_t) { return 2 + 5'000; }) == Numbers{25'000});
+    CHECK(live.take_every(3, 2, 0, UINT64_MAX) == Numbers{5, 20'000});
+    CHECK(live.take_first(1, 30'000, UINT64_MAX) == Numbers{1'000'000'000'000});
+    CHECK(live.take_all(0, 4096) == Numbers{4095, 4096});
+    CHECK(live.take_all(0, UINT64_MAX).size() == 9'997);
+    CHECK(live.count() == 0);
+}
+
 TEST_CASE("quantize counts in the largest power of two that is not above the value")
 {
     Quantize histogram;

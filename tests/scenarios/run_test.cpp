@@ -186,6 +186,24 @@ TEST_CASE("a lock that is one's own already, or not, is refused")
     CHECK(errors(result, "unlock", "EPERM") == 1);
 }
 
+TEST_CASE("an object of a far number takes no memory for those before it")
+{
+    const RunResult result =
+        run_steps(R"({"op": "claim", "objects": [1000000000000, 281474976710624]}, {"op": "sync"})");
+    CHECK(result.end == End::completed);
+    CHECK(count(result, "claim") == 2);
+    const AllocatorResult &allocator = result.allocator;
+    CHECK(allocator.dnode_blocks_in_use == 2);
+    CHECK(allocator.highest_block == 281474976710624 / 32);
+    CHECK(allocator.holes == allocator.highest_block + 1 - 2);
+    const FillLevel &level0 = allocator.fills.back();
+    REQUIRE(level0.fills.size() == 4);
+    CHECK(level0.fills[0] == std::pair<uint64_t, uint64_t>{0, 1000000000000 / 32});
+    CHECK(level0.fills[1] == std::pair<uint64_t, uint64_t>{1, 1});
+    CHECK(level0.fills[3] == std::pair<uint64_t, uint64_t>{1, 1});
+    CHECK(level0.fills[0].second + level0.fills[2].second == allocator.holes);
+}
+
 TEST_CASE("waiting until a counter has reached a value")
 {
     const RunResult result = run_text(R"({"record": ["objects"], "workload": [
