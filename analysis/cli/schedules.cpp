@@ -8,6 +8,7 @@
 #include "analysis/cli/shell_word.h"
 #include "analysis/cli/simulate.h"
 #include "analysis/cli/workers.h"
+#include "analysis/expectation.h"
 #include "analysis/report_parts.h"
 #include "analysis/shrink.h"
 #include "scenarios/input_error.h"
@@ -66,11 +67,9 @@ public:
             schedules.push_back(i);
         try_schedules(schedules);
 
-        Json report = {{"format", schedules_format},
-                       {"scenario", scenario_.name},
-                       {"schedules", schedules.size()},
-                       {"bad", bad_},
-                       {"warnings", warnings_}};
+        Json report = {{"format", schedules_format},    {"scenario", scenario_.name},
+                       {"schedules", schedules.size()}, {"bad", bad_},
+                       {"not_held", not_held_},         {"warnings", warnings_}};
         if (arguments_.has("shrink") && !bad_.empty())
             add_smaller(report);
         if (common_.json || !output.is_stdout())
@@ -99,8 +98,9 @@ private:
             numbers, Workers::Order::of_numbers,
             [&](size_t index, std::string &text) {
                 const Outcome outcome = simulate(under(schedules[index]), nullptr);
-                text = analysis::dump(
-                    {{"bad", analysis::bad_end(outcome.report)}, {"warnings", member(outcome.report, "warnings")}});
+                text = analysis::dump({{"bad", analysis::bad_end(outcome.report)},
+                                       {"not_held", not_held_in(outcome.report)},
+                                       {"warnings", member(outcome.report, "warnings")}});
                 return outcome.status;
             },
             [&](JobResult &&job) {
@@ -112,6 +112,8 @@ private:
                     entry.update(bad);
                     bad_.push_back(std::move(entry));
                 }
+                if (const Json &missed = member(told, "not_held"); bad.is_null() && !missed.empty())
+                    not_held_.push_back({{"schedule", schedules[job.index]}, {"expect", missed}});
                 for (const Json &warning : member(told, "warnings"))
                     if (told_.insert(warning.get<std::string>()).second)
                         warnings_.push_back(warning);
@@ -119,6 +121,16 @@ private:
             [&](size_t finished) { progress.show_count(finished, schedules.size(), "schedules"); });
         if (!whole)
             throw Interrupted("");
+    }
+
+    // The expectations that a result does not meet.
+    static Json not_held_in(const Json &result)
+    {
+        Json missed = Json::array();
+        for (const Json &one : member(result, "expect"))
+            if (!one["held"].get<bool>())
+                missed.push_back(one);
+        return missed;
     }
 
     // The schedules to try a candidate under: the one that failed last first; 0 is the undisturbed one, and alone.
@@ -218,23 +230,38 @@ private:
         return needs_none ? word : shell_quoted(analysis::escaped(word));
     }
 
+    std::string head_of(const Json &entry, const std::string &what) const
+    {
+        const std::string schedule = analysis::dump(entry["schedule"]);
+        return "\n  schedule " + schedule + ": " + what + "   (alone: dmusim run " + scenario_words() +
+               " --set schedule=" + schedule + ")\n";
+    }
+
     std::string text(const Json &report) const
     {
         const analysis::Style style = common_.style();
         std::string out = style.heading(analysis::escaped(scenario_.name)) + ": " +
                           analysis::number_text(report["schedules"]) + " schedules, ";
-        out += bad_.empty() ? style.good("no bad end") + "\n"
-                            : style.bad(analysis::grouped(bad_.size()) + " bad ends") + "\n";
+        out += bad_.empty() ? style.good("no bad end") : style.bad(analysis::grouped(bad_.size()) + " bad ends");
+        if (!not_held_.empty())
+            out += ", " + style.bad(analysis::grouped(not_held_.size()) + " with an expectation that is not held");
+        out += "\n";
         for (size_t i = 0; i < std::min(bad_.size(), bad_shown); ++i) {
             const Json &bad = bad_[i];
-            out += "\n  schedule " + analysis::dump(bad["schedule"]) + ": " + analysis::shown(bad["end"]) +
-                   "   (alone: dmusim run " + scenario_words() + " --set schedule=" + analysis::dump(bad["schedule"]) +
-                   ")\n";
+            out += head_of(bad, analysis::shown(bad["end"]));
             for (const Json &line : member(bad, "ending"))
                 out += "    " + analysis::shown(line) + "\n";
         }
         if (bad_.size() > bad_shown)
             out += "\n  and " + analysis::grouped(bad_.size() - bad_shown) + " more\n";
+        for (size_t i = 0; i < std::min(not_held_.size(), bad_shown); ++i) {
+            out += head_of(not_held_[i], "not as expected");
+            for (const Json &one : not_held_[i]["expect"])
+                out += "    " + analysis::shown(one["metric"]) + " = " + analysis::number_text(one["value"]) + "  (" +
+                       analysis::bounds_text(one) + ")\n";
+        }
+        if (not_held_.size() > bad_shown)
+            out += "\n  and " + analysis::grouped(not_held_.size() - bad_shown) + " more that are not as expected\n";
         for (const Json &warning : warnings_)
             out += "\n" + analysis::wrapped("warning: " + analysis::shown(warning), "  ");
         if (report.contains("shrunk"))
@@ -270,6 +297,7 @@ private:
     scenarios::Scenario scenario_;
     std::vector<std::string> wanted_record_; // by the scenario itself, without what is watched here
     Json bad_ = Json::array();
+    Json not_held_ = Json::array(); // of schedules that end well
     Json warnings_ = Json::array();
     std::set<std::string> told_;
     int status_ = done;

@@ -131,6 +131,32 @@ TEST_CASE("whatif with pairs, a report of it, and what it refuses")
     CHECK(dmusim({"whatif", "two-locks-deadlock"}).status == 1); // nothing to compare with
 }
 
+TEST_CASE("an expectation that some schedules do not meet is told, with the schedule and the value")
+{
+    const std::vector<std::string> words = {"run",         "create-one-directory",
+                                            "--set",       "params.files=200",
+                                            "--set",       R"(expect=[{"metric":"ops.create.count","equals":3}])",
+                                            "--schedules", "12"};
+    const Ran told = dmusim(words);
+    CHECK(told.status == 3);
+    CHECK(told.out.find("12 schedules, no bad end, 12 with an expectation that is not held") != std::string::npos);
+    CHECK(
+        told.out.find("schedule 1: not as expected   (alone: dmusim run create-one-directory --set params.files=200") !=
+        std::string::npos);
+    CHECK(told.out.find("ops.create.count = 200  (equals 3)") != std::string::npos);
+    CHECK(told.out.find("and 2 more that are not as expected") != std::string::npos);
+    std::vector<std::string> as_json = words;
+    as_json.emplace_back("--json");
+    const Ran ran = dmusim(as_json);
+    CHECK(ran.status == 3);
+    const Json report = Json::parse(ran.out);
+    CHECK(report["bad"].empty());
+    REQUIRE(report["not_held"].size() == 12);
+    CHECK(report["not_held"][11]["schedule"] == 12);
+    CHECK(report["not_held"][11]["expect"][0]["metric"] == "ops.create.count");
+    CHECK(report["not_held"][11]["expect"][0]["value"] == 200);
+}
+
 TEST_CASE("a deadlock that needs the right moment is found among schedules, repeats by its number, and shrinks")
 {
     // Two threads take two locks in opposite orders; undisturbed they pass each other by.

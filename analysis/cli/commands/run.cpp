@@ -131,7 +131,9 @@ const Command run_command = {
     "With --schedules N threads are held up at random moments, in N ways (--set schedule=1 is the first): every bad "
     "end "
     "is told\n"
-    "with the number that repeats it alone, and every pair of locks that was taken in both orders. With --shrink "
+    "with the number that repeats it alone, every expectation that a schedule does not meet, and every pair of locks "
+    "that\n"
+    "was taken in both orders. With --shrink "
     "groups, "
     "steps\n"
     "and rounds are taken away as long as the first bad end stays; the smaller scenario is \"shrunk\" in the JSON.\n\n"
@@ -140,7 +142,7 @@ const Command run_command = {
     "  dmusim run object-alloc-legacy --cpus 8 --set code.object_alloc=rescan -o rescan.json\n"
     "  dmusim run alloc-one-txg --set params.objects=65536 --json | jq .counters.dnode_next_offset\n"
     "  dmusim run dbufstats --kstat dbufstats\n"
-    "  dmusim run zap-upgrade-deadlock --set params.added=200 --schedules 100 --shrink\n",
+    "  dmusim run zap-upgrade-deadlock --set params.added=600 --schedules 20 --shrink\n",
     1,
     SIZE_MAX,
     "SCENARIO",
