@@ -16,14 +16,17 @@ cd /
 mkdir "$place/away" && mv "$root/share/dmusim/library/alloc-one-txg.json" "$place/away/"
 "$program" list scenarios | grep -q '^alloc-one-txg' && fail "the library beside the program is the one that is used"
 bash -n "$root/share/bash-completion/completions/dmusim" || fail "the bash completion parses"
+mkdir "$place/list" && touch "$place/list/my-file" # which is no topic
 offered=$(PATH="${program%/dmusim}:$PATH" bash -c '
     . "$1"
     COMP_WORDS=(dmusim sw) COMP_CWORD=1; _dmusim; echo "${COMPREPLY[@]}"
     COMP_WORDS=(dmusim run create-one) COMP_CWORD=2; _dmusim; echo "${COMPREPLY[@]}"
     COMP_WORDS=(dmusim sweep --se) COMP_CWORD=2; _dmusim; echo "${COMPREPLY[@]}"
-    COMP_WORDS=(dmusim export x --as fold) COMP_CWORD=4; _dmusim; echo "${COMPREPLY[@]}"' \
-    bash "$root/share/bash-completion/completions/dmusim" | tr '\n' '|')
-[ "$offered" = "sweep|create-one-directory|--seed --seeds --set|folded folded-wait|" ] || fail "completion offers $offered"
+    COMP_WORDS=(dmusim export x --as fold) COMP_CWORD=4; _dmusim; echo "${COMPREPLY[@]}"
+    COMP_WORDS=(dmusim export x --as -) COMP_CWORD=4; _dmusim; echo "${COMPREPLY[@]}"
+    cd "$2"; COMP_WORDS=(dmusim list m) COMP_CWORD=2; _dmusim; echo "${COMPREPLY[@]}"' \
+    bash "$root/share/bash-completion/completions/dmusim" "$place/list" | tr '\n' '|')
+[ "$offered" = "sweep|create-one-directory|--seed --seeds --set|folded folded-wait||machines metrics|" ] || fail "completion offers $offered"
 if command -v zsh > /dev/null; then
     zsh -n "$root/share/zsh/site-functions/_dmusim" || fail "the zsh completion parses"
 else

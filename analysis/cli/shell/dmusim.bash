@@ -10,7 +10,7 @@ _dmusim()
         return
     fi
     case $previous in
-    --as) words=$("$program" export --help 2> /dev/null | sed -n 's/^  \([a-z-]*\)  .*/\1/p') ;;
+    --as) words=$("$program" export --help 2> /dev/null | sed -n 's/^  \([a-z][a-z-]*\)  .*/\1/p') ;;
     --progress | --color) words="auto always never" ;;
     -o | --output) COMPREPLY=($(compgen -f -- "$current")); return ;;
     esac
@@ -24,7 +24,7 @@ _dmusim()
             import) ((COMP_CWORD == 2)) && words="mdtest fio filebench" ;;
             help) words=$("$program" --help 2> /dev/null | sed -n 's/^  \([a-z]\{2,\}\)  .*/\1/p') ;;
             esac
-            COMPREPLY=($(compgen -f -- "$current"))
+            [[ $command == list || $command == help ]] || COMPREPLY=($(compgen -f -- "$current"))
         fi
     fi
     COMPREPLY+=($(compgen -W "$words" -- "$current"))
