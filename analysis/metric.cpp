@@ -189,6 +189,19 @@ MetricValue metric_value(const Json &result, std::string_view path)
     return {above.value.get<double>() / below.value.get<double>(), {}};
 }
 
+bool less_is_better(std::string_view path)
+{
+    if (path.find(" / ") != std::string_view::npos)
+        return false;
+    constexpr std::string_view unit = "_ns";
+    for (size_t at = path.find(unit); at != std::string_view::npos; at = path.find(unit, at + 1)) {
+        const size_t end = at + unit.size();
+        if (end == path.size() || path[end] == '.')
+            return true;
+    }
+    return false;
+}
+
 std::string metric_problem(std::string_view path)
 {
     for (size_t slash = path.find(" / "); slash != std::string_view::npos; slash = std::string_view::npos) {

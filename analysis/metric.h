@@ -32,6 +32,9 @@ MetricValue metric_value(const Json &result, std::string_view path);
 // A problem that can be seen without a result: syntax, or a first key that no result has. Empty: none.
 std::string metric_problem(std::string_view path);
 
+// Is the smaller value the better one? It is of a time, whose key ends in _ns; not of a quotient.
+bool less_is_better(std::string_view path);
+
 // One line of `dmusim list metrics`.
 struct MetricKind {
     const char *path;

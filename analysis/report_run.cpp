@@ -1,5 +1,6 @@
 // The sections that one result fills: where the time went, locks, flame graphs, histograms, constants.
 #include "analysis/expectation.h"
+#include "analysis/metric.h"
 #include "analysis/report_charts.h"
 #include "analysis/report_model.h"
 #include "analysis/report_parts.h"
@@ -172,6 +173,8 @@ Section suppositions(const Json &whatif)
     Section section{"whatif", "What if", {}, {}};
     for (const Json &sentence : member(whatif, "words"))
         section.paragraphs.push_back(shown(sentence));
+    const std::string metric = shown(member(whatif, "metric"));
+    const bool less = less_is_better(metric);
     for (const char *list : {"ranking", "pairs"}) {
         const Json &entries = member(whatif, list);
         if (entries.empty())
@@ -201,8 +204,9 @@ Section suppositions(const Json &whatif)
         }
         figure.words = "By gain: " + table.rows[0][0] + " first, " + table.rows[0][4] + ".";
         if (!bars.empty())
-            figure.chart = bar_chart(figure.words, bars,
-                                     {"% change of " + shown(member(whatif, "metric")), false, "~f", {}}, "gain", "");
+            figure.chart = bar_chart(
+                figure.words, bars,
+                {(less ? "% gain, before over after, in " : "% change of ") + metric, false, "~f", {}}, "gain", "");
         figure.tables.push_back(std::move(table));
         section.figures.push_back(std::move(figure));
     }

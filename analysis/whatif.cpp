@@ -193,7 +193,9 @@ Json ranking_entry(const Trial &trial, uint64_t factor, const std::string &metri
     const Json &after = member(outcome, "value");
     Json gain;
     if (before.is_number() && after.is_number() && number_of(before) > 0)
-        gain = number_of(after) / number_of(before);
+        gain = less_is_better(metric)
+                   ? (number_of(after) > 0 ? Json(number_of(before) / number_of(after)) : Json(nullptr))
+                   : Json(number_of(after) / number_of(before));
     Json entry = {
         {"kind", trial.kind()}, {"name", trial.name()}, {"factor", factor}, {"metric", metric},
         {"before", before},     {"after", after},       {"gain", gain},     {"next", member(outcome, "next")}};
@@ -233,13 +235,16 @@ std::vector<std::string> whatif_words(const Json &whatif)
     const Json &ranking = member(whatif, "ranking"), &pairs = member(whatif, "pairs");
     if (ranking.empty())
         return {"There was nothing to try: nobody waited for a lock, and no function took time."};
+    const bool less = less_is_better(shown(member(whatif, "metric")));
     std::vector<std::string> words;
     add_best(whatif, ranking[0], words);
     for (const Json &entry : ranking)
         if (entry["kind"] == "lock" && entry["name"] == member(whatif, "top") && loses(entry)) {
-            words.push_back("Removing the top lock loses throughput: with " + what_becomes(entry) + " it falls to " +
-                            number_text(member(entry, "after")) + " (" + times(member(entry, "gain")) +
-                            "), for what waited for it crowds on " + shown(member(entry, "next")) + ".");
+            words.push_back(
+                (less ? "Removing the top lock makes it longer: with " + what_becomes(entry) + " it grows to "
+                      : "Removing the top lock loses throughput: with " + what_becomes(entry) + " it falls to ") +
+                number_text(member(entry, "after")) + " (" + times(member(entry, "gain")) +
+                "), for what waited for it crowds on " + shown(member(entry, "next")) + ".");
             add_together(entry, pairs, words);
         }
     if (!pairs.empty())
@@ -255,7 +260,10 @@ std::string whatif_text(const Json &whatif, Style style)
 {
     std::string out = style.heading(shown(member(whatif, "scenario"))) + ": " + shown(member(whatif, "metric")) +
                       " is " + number_text(member(whatif, "before")) + "; on top is " + shown(member(whatif, "top")) +
-                      "\n\n";
+                      "\n";
+    if (less_is_better(shown(member(whatif, "metric"))))
+        out += "Less of it is better, so a gain is before / after.\n";
+    out += "\n";
     for (const char *list : {"ranking", "pairs"}) {
         const Json &entries = member(whatif, list);
         if (entries.empty())

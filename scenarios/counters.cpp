@@ -27,22 +27,27 @@ void for_each_of_objset(const dmu::objset_t &os, const F &function)
     dmu::for_each_kstat(os.allocator, function);
 }
 
+// Each once: a function whose cost depends on how it is called has several entries.
+template <class Infos>
+std::vector<std::string> names_of(const Infos &infos)
+{
+    std::vector<std::string> names;
+    for (const auto &info : infos)
+        if (std::find(names.begin(), names.end(), info.name) == names.end())
+            names.emplace_back(info.name);
+    return names;
+}
+
 } // namespace
 
 std::vector<std::string> lock_class_names()
 {
-    std::vector<std::string> names;
-    for (const sim::LockClassInfo &info : dmu::model_tables().lock_classes)
-        names.emplace_back(info.name);
-    return names;
+    return names_of(dmu::model_tables().lock_classes);
 }
 
 std::vector<std::string> function_names()
 {
-    std::vector<std::string> names;
-    for (const sim::FunctionInfo &function : dmu::model_tables().functions)
-        names.emplace_back(function.name);
-    return names;
+    return names_of(dmu::model_tables().functions);
 }
 
 std::vector<std::string> counter_names()

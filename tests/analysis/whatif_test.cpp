@@ -1,5 +1,7 @@
 #include "analysis/whatif.h"
 
+#include "analysis/metric.h"
+
 #include <doctest/doctest.h>
 
 using namespace analysis;
@@ -35,6 +37,28 @@ TEST_CASE("tried are the locks that were waited for, and the functions by time o
     CHECK(throughput_metric(result()) == "ops.create.per_s");
     CHECK(top_of(result()) == "first");
     CHECK(trials[0].suppositions(0).dump() == R"([{"lock":"first","factor":0}])");
+}
+
+TEST_CASE("of a time less is better, so that what makes it longer is no gain")
+{
+    for (const char *time : {"ops.create.latency_ns.p99", "simulated_ns", "locks[x].wait_ns.total"})
+        CHECK(less_is_better(time));
+    for (const char *other : {"ops.create.per_s", "counters.dnode_next_offset", "stack.bytes", "counters.a_nsx",
+                              "locks[x].wait_ns.total / ops.create.count"})
+        CHECK_FALSE(less_is_better(other));
+    const std::vector<Trial> trials = top_trials(result(), 2);
+    const std::string metric = "ops.create.latency_ns.p99";
+    Json ranking = Json::array({ranking_entry(trials[0], 0, metric, 100, outcome(464.7, "second")),
+                                ranking_entry(trials[1], 0, metric, 100, outcome(50, "first")),
+                                ranking_entry(trials[2], 0, metric, 100, outcome(0, "first"))});
+    sort_by_gain(ranking);
+    CHECK(ranking[0]["name"] == "second");
+    CHECK(ranking[0]["gain"] == 2.0);
+    CHECK(ranking[1]["gain"].get<double>() < 1);
+    CHECK(ranking[2]["gain"].is_null());
+    const std::string text = whatif_text(whatif_json(result(), metric, ranking, std::nullopt), {});
+    CHECK(text.find("Less of it is better, so a gain is before / after.") != std::string::npos);
+    CHECK(text.find("Removing the top lock makes it longer: with first free it grows to") != std::string::npos);
 }
 
 TEST_CASE("the ranking is by gain, and says when removing the top lock loses")

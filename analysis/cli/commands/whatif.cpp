@@ -60,6 +60,9 @@ public:
                             result_["end"].get<std::string>() + "); there is nothing to compare with");
         if (metric_.empty())
             metric_ = analysis::throughput_metric(result_);
+        if (metric_.empty())
+            throw HostError("whatif: the run as it is did no operation, so it has no throughput; --metric PATH names "
+                            "what else is compared");
         const analysis::MetricValue before = analysis::metric_value(result_, metric_);
         if (!before.value.is_number())
             throw UsageError("whatif: --metric " + metric_ + ": " + before.problem);
