@@ -11,8 +11,8 @@
 //   run 60
 //
 // A fileset is one directory with its entries; createfile, openfile, statfile and deletefile are create, lookup, stat
-// and unlink; each thread works through names of its own. Other flowops, and what they do with bytes, are said and left
-// out.
+// and unlink; each thread works through names of its own. writewholefile, appendfile, appendfilerand and readwholefile
+// are writes and reads of the file that the loop is at, each in one piece. Other flowops are said and left out.
 #include "analysis/import.h"
 #include "analysis/text.h"
 
@@ -175,7 +175,7 @@ private:
         auto name = all.find("name");
         if (name == all.end())
             fail("a fileset has a name");
-        Fileset set{plain_name(name->second), 0};
+        Fileset set{plain_name(name->second), 0, number(all, "filesize", number(all, "size", 0))};
         uint64_t entries = number(all, "entries", 1), prealloc = 0;
         if (auto found = all.find("prealloc"); found != all.end())
             prealloc = found->second == "1" ? 100 : number(all, "prealloc", 0);
@@ -187,8 +187,8 @@ private:
                  {"steps", Json::array({Json{{"op", "create"}, {"dir", set.dir}, {"name", "there.{i}"}}})}});
         if (number(all, "dirwidth", 0) != 0)
             note("dirwidth: a fileset is one directory");
-        if (all.count("size") > 0 || all.count("filesize") > 0)
-            note("sizes of files: they are empty");
+        if (set.size != 0)
+            note("sizes of files that are there before: they are empty");
         params_[entries_param(set.dir)] = entries;
         filesets_[name->second] = set;
     }
@@ -223,6 +223,8 @@ private:
         Json steps = Json::array();
         uint64_t least = 0; // names of this group that must be there before it begins
         std::string dir;
+        uint64_t file_size = 0; // of the fileset's files
+        uint64_t length = 0;    // of the file that the loop is at, at most
         while (!next_is("}")) {
             if (take() != "flowop")
                 fail("a thread holds flowops");
@@ -235,6 +237,28 @@ private:
                     note("flowop " + op + ": the run ends by its time or its entries");
                 continue;
             }
+            const std::string file = name + ".{thread}.{i}";
+            const uint64_t piece = number(flowop, "iosize", op == "writewholefile" ? file_size : 0);
+            const bool writes = op == "writewholefile" || op == "appendfile" || op == "appendfilerand";
+            if ((writes && piece != 0) || (op == "readwholefile" && length != 0)) {
+                if (dir.empty())
+                    fail("flowop " + escaped(op) + ": no file was created or opened before");
+                Json one = {{"op", writes ? "write" : "read"}, {"dir", dir}, {"name", file}};
+                if (op.starts_with("append")) {
+                    one["offset"] = length;
+                    length += piece;
+                }
+                if (op == "appendfilerand") {
+                    note("flowop appendfilerand: the next piece begins where the longest would have ended");
+                    one["size"] = "{rand:1.." + std::to_string(piece) + "}";
+                } else {
+                    one["size"] = writes ? (op == "writewholefile" ? std::max(piece, file_size) : piece) : length;
+                }
+                if (op == "writewholefile")
+                    length = std::max({length, piece, file_size});
+                steps.push_back(std::move(one));
+                continue;
+            }
             auto found = known.find(op);
             if (found == known.end()) {
                 note("flowop " + escaped(op));
@@ -244,6 +268,9 @@ private:
             if (set == filesets_.end())
                 fail("flowop " + escaped(op) + ": filesetname names no fileset that was defined before");
             dir = set->second.dir;
+            file_size = set->second.size;
+            if (op == "createfile" || op == "deletefile")
+                length = 0;
             bool creates = op == "createfile";
             if (!creates && steps.empty())
                 least = 1;
@@ -277,6 +304,7 @@ private:
     struct Fileset {
         std::string dir;
         uint64_t there = 0;
+        uint64_t size = 0; // of a whole file
     };
 
     std::vector<Token> tokens_;

@@ -2,10 +2,11 @@
 //
 // mdtest makes, stats, reads and removes items, in one shared directory, or with -u in one for each task. -I items in
 // each directory of a tree of depth -z and branching -b become that many items in that many directories side by side: a
-// lookup of a deep path is not simulated.
+// lookup of a deep path is not simulated. -w bytes are written as a file is made, and -e of them read from it, at once.
 #include "analysis/import.h"
 #include "analysis/text.h"
 
+#include <algorithm>
 #include <map>
 
 namespace analysis {
@@ -16,6 +17,7 @@ constexpr uint64_t directories_max = 64; // each is a step of its own
 
 struct Mdtest {
     uint64_t tasks = 1, items = 0, per_directory = 0, depth = 0, branches = 1, iterations = 1;
+    uint64_t write_bytes = 0, read_bytes = 0;
     bool create = false, stat = false, read = false, remove = false;
     bool files_only = false, directories_only = false, own_directory = false, leaves_only = false;
     std::vector<std::string> notes;
@@ -25,8 +27,6 @@ struct Mdtest {
 const std::map<char, const char *> ignored_values = {
     {'d', "the path of the test directory (-d): the simulated dataset is empty anyway"},
     {'N', "tasks that stat and remove their neighbour's items (-N): each works on its own"},
-    {'e', "bytes read from a file (-e)"},
-    {'w', "bytes written to a file (-w): files stay empty"},
     {'p', "a pause before each phase (-p)"},
     {'V', ""},
     {'x', "the file that ends a stonewall (-x)"},
@@ -100,6 +100,10 @@ Mdtest read(const std::string &text)
                 options.depth = number();
             else if (option == 'b')
                 options.branches = number();
+            else if (option == 'w')
+                options.write_bytes = number();
+            else if (option == 'e')
+                options.read_bytes = number();
             else if (option == 'i')
                 options.iterations = number();
             else if (option == 'F')
@@ -140,6 +144,17 @@ Json step(const char *op, const std::string &dir, const std::string &name)
     return one;
 }
 
+// The file as one step makes it, and its first bytes, all at once.
+Json make(const std::string &dir, const std::string &name, uint64_t bytes)
+{
+    Json steps = Json::array({step("create", dir, name)});
+    if (bytes != 0) {
+        steps.push_back(step("write", dir, name));
+        steps.back()["size"] = bytes;
+    }
+    return steps;
+}
+
 } // namespace
 
 Imported import_mdtest(const std::string &text)
@@ -175,13 +190,17 @@ Imported import_mdtest(const std::string &text)
         else
             setup.push_back(one);
     }
+    const uint64_t read_bytes = std::min(options.read_bytes, options.write_bytes);
     size_t phase = 0;
     auto add_phase = [&](const char *op, const std::string &prefix, bool directory_items) {
         for (uint64_t number = 0; number < directories; ++number) {
             std::string item = prefix + ".{thread}.{i}";
-            Json one =
-                directory_items ? step(op, directory(number) + "/" + item, "") : step(op, directory(number), item);
-            phases.push_back({{"repeat", "$items"}, {"steps", Json::array({one})}});
+            Json steps = directory_items ? Json::array({step(op, directory(number) + "/" + item, "")})
+                         : std::string_view(op) == "create" ? make(directory(number), item, options.write_bytes)
+                                                            : Json::array({step(op, directory(number), item)});
+            if (std::string_view(op) == "read")
+                steps[0]["size"] = read_bytes;
+            phases.push_back({{"repeat", "$items"}, {"steps", std::move(steps)}});
         }
         phases.push_back({{"barrier", "phase " + std::to_string(++phase)}});
     };
@@ -199,11 +218,12 @@ Imported import_mdtest(const std::string &text)
         if (options.stat)
             add_phase("stat", "file", false);
         if (options.read) {
-            if (operation_known("read"))
-                options.notes.push_back("reading of files (-E): they are empty, each read is a lookup");
-            else
-                options.notes.push_back("reading of files (-E): each is a lookup");
-            add_phase("lookup", "file", false);
+            if (read_bytes == 0)
+                options.notes.push_back(
+                    "reading of files (-E): without -w and -e there are no bytes, each is a lookup");
+            else if (read_bytes < options.read_bytes)
+                options.notes.push_back("bytes read (-e) beyond those written (-w)");
+            add_phase(read_bytes != 0 ? "read" : "lookup", "file", false);
         }
         if (options.remove)
             add_phase("unlink", "file", false);
@@ -221,9 +241,8 @@ Imported import_mdtest(const std::string &text)
             for (uint64_t task = 0; task < options.tasks; ++task) {
                 std::string dir = options.own_directory ? "t" + std::to_string(task) + ".d" + std::to_string(number)
                                                         : directory(number);
-                setup.push_back(
-                    {{"repeat", "$items"},
-                     {"steps", Json::array({step("create", dir, "file." + std::to_string(task) + ".{i}")})}});
+                setup.push_back({{"repeat", "$items"},
+                                 {"steps", make(dir, "file." + std::to_string(task) + ".{i}", options.write_bytes)}});
             }
         }
     }

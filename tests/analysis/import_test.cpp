@@ -47,8 +47,8 @@ TEST_CASE("mdtest: every task makes, stats and removes its files in one director
 TEST_CASE("mdtest: a directory for each task, a tree, rounds, options written together")
 {
     Imported imported = import_mdtest("srun --ntasks 2 mdtest -FCru -I 3 -z1 -b 2 -i 2 -w 4096");
-    CHECK(counts(imported) == Counts{{"create", 2 * 3 * 3 * 2}, {"unlink", 2 * 3 * 3 * 2}});
-    CHECK(noted(imported, "-w"));
+    CHECK(counts(imported) == Counts{{"create", 2 * 3 * 3 * 2}, {"unlink", 2 * 3 * 3 * 2}, {"write", 2 * 3 * 3 * 2}});
+    CHECK_FALSE(noted(imported, "-w"));
     CHECK(noted(imported, "depth of the tree"));
 }
 
@@ -58,6 +58,16 @@ TEST_CASE("mdtest: what only stats finds items that were there before; reads are
     CHECK(counts(imported) == Counts{{"stat", 10}, {"lookup", 10}});
     CHECK(noted(imported, "-E"));
     CHECK(counts(import_mdtest("-D -n 5")) == Counts{{"mkdir", 5}, {"rmdir", 5}});
+}
+
+TEST_CASE("mdtest: bytes are written and read, as far as there are any")
+{
+    CHECK(counts(import_mdtest("-F -C -E -n 10 -w 4096 -e 4096")) ==
+          Counts{{"create", 10}, {"read", 10}, {"write", 10}});
+    CHECK(counts(import_mdtest("-F -E -n 10 -w 8192 -e 4096")) == Counts{{"read", 10}});
+    const Imported more = import_mdtest("-F -C -E -n 10 -w 4096 -e 8192");
+    CHECK(noted(more, "beyond those written"));
+    CHECK(counts(more)["read"] == 10);
 }
 
 TEST_CASE("mdtest: what is no argument of it is an error")
@@ -110,10 +120,24 @@ TEST_CASE("filebench: a fileset, threads of a process, and what is left out")
                          "    flowop statfile name=stat1,filesetname=bigset\n"
                          "    flowop deletefile name=delete1,filesetname=bigset\n"
                          "  }\n}\necho \"hello\"\nrun 60\n");
-    CHECK(counts(imported) == Counts{{"create", 120}, {"stat", 120}, {"unlink", 120}});
+    CHECK(counts(imported) == Counts{{"create", 120}, {"stat", 120}, {"unlink", 120}, {"write", 120}});
     CHECK(imported.scenario["stop"]["simulated"] == "60s");
-    CHECK(noted(imported, "writewholefile"));
+    CHECK_FALSE(noted(imported, "writewholefile"));
     CHECK(noted(imported, "dirwidth"));
+}
+
+TEST_CASE("filebench: a mail server's files grow and are read whole")
+{
+    const Imported imported = import_filebench(
+        "define fileset name=mail,path=/tank,size=16k,entries=10\n"
+        "define process name=p {\n thread name=t,instances=2 {\n"
+        "  flowop createfile name=c,filesetname=mail,fd=1\n  flowop appendfilerand name=a,iosize=8k,fd=1\n"
+        "  flowop fsync name=s,fd=1\n  flowop closefile name=x,fd=1\n"
+        "  flowop openfile name=o,filesetname=mail,fd=1\n  flowop readwholefile name=r,fd=1\n"
+        "  flowop deletefile name=d,filesetname=mail\n } }\n");
+    CHECK(counts(imported) == Counts{{"create", 20}, {"lookup", 20}, {"read", 20}, {"unlink", 20}, {"write", 20}});
+    CHECK(noted(imported, "appendfilerand"));
+    CHECK(noted(imported, "fsync"));
 }
 
 TEST_CASE("filebench: mistakes name their line")
