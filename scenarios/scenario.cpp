@@ -24,6 +24,11 @@ void read_expectations(Scenario &scenario, const Value &value)
         if (expectation.at_least.is_null() && expectation.at_most.is_null() && expectation.equals.is_null() &&
             expectation.of.is_null())
             item.fail("expects nothing; give at_least, at_most, equals or within");
+        if (!expectation.percent.is_null() && expectation.percent < 0)
+            item.at("within").at("percent").fail("is below 0, so that no value is right");
+        if (!expectation.at_least.is_null() && !expectation.at_most.is_null() &&
+            expectation.at_least > expectation.at_most)
+            item.at("at_least").fail("is above \"at_most\", so that no value is right");
         scenario.expect.push_back(expectation_table().write(&expectation));
     }
 }

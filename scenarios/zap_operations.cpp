@@ -61,6 +61,19 @@ std::vector<Field> value_fields()
         integer_size_field()};
 }
 
+// Each integer fits its size; of the two ways to give them, one.
+void check_values(const Step &step, const Value &item)
+{
+    if (item.value.contains("value") && item.value.contains("values"))
+        item.at("value").fail("is given beside \"values\"; it is one or the other");
+    const uint64_t max = UINT64_MAX >> (64 - 8 * step.integer_size);
+    for (size_t i = 0; i < step.values.size(); ++i)
+        if (step.values[i].expression.text().empty() && step.values[i].value > max)
+            (item.value.contains("values") ? item.at("values").at(i) : item.at("value"))
+                .fail("is " + std::to_string(step.values[i].value) + "; an integer of integer_size " +
+                      std::to_string(step.integer_size) + " is at most " + std::to_string(max));
+}
+
 Field room_field()
 {
     return custom<Step>(
@@ -78,11 +91,11 @@ Field add_field()
 }
 
 Operation operation(const char *name, const char *sentence, std::vector<Field> fields,
-                    void (*perform)(Worker &, const Step &))
+                    void (*perform)(Worker &, const Step &), void (*check)(const Step &, const Value &) = nullptr)
 {
     fields.insert(fields.begin(), zap_field());
     return {name,    sentence, Table(std::string("an op ") + name, with_common(name, std::move(fields))),
-            perform, nullptr,  Needs::nothing};
+            perform, check,    Needs::nothing};
 }
 
 std::vector<Field> with_name(std::vector<Field> fields)
@@ -99,10 +112,10 @@ std::vector<Operation> zap_operations()
     std::vector<Operation> list;
     list.push_back(
         operation("zap_create", "Makes an empty ZAP; EEXIST where the script has one of that name.", {}, zap_create));
-    list.push_back(
-        operation("zap_add", "Adds an entry; EEXIST, ENAMETOOLONG, E2BIG.", with_name(value_fields()), zap_add));
-    list.push_back(
-        operation("zap_update", "Adds an entry or replaces its value.", with_name(value_fields()), zap_update));
+    list.push_back(operation("zap_add", "Adds an entry; EEXIST, ENAMETOOLONG, E2BIG.", with_name(value_fields()),
+                             zap_add, check_values));
+    list.push_back(operation("zap_update", "Adds an entry or replaces its value.", with_name(value_fields()),
+                             zap_update, check_values));
     list.push_back(operation("zap_lookup", "Reads an entry; ENOENT, EINVAL, EOVERFLOW.",
                              with_name({integer_size_field(), room_field()}), zap_lookup));
     list.push_back(operation("zap_remove", "Removes an entry; ENOENT.", with_name({}), zap_remove));

@@ -113,6 +113,11 @@ TEST_CASE("unknown keys, wrong types and values out of range are refused at thei
     says(outcome(plain, {"workload.0.cpus=[0,0]"}), "twice");
     says(outcome(plain, {"record=[\"object\"]"}), "did you mean \"objects\"?");
     says(outcome(plain, {"expect.0={\"metric\":\"x\"}"}), "expects nothing");
+    says(outcome(plain, {R"(expect=[{"metric":"ops.alloc.count","within":{"of":5,"percent":-1}}])"}),
+         "expect.0.within.percent: is below 0");
+    says(outcome(plain, {R"(expect=[{"metric":"ops.alloc.count","at_least":5,"at_most":1}])"}),
+         "expect.0.at_least: is above \"at_most\"");
+    CHECK(outcome(plain, {R"(expect=[{"metric":"ops.alloc.count","at_least":1,"at_most":1.5}])"}) == "accepted");
     says(outcome(plain, {"warmup={\"op\":\"claim\",\"count\":1}"}), "which the workload never does");
     says(outcome(plain, {"params={\"a b\":1}"}), "is set number by number, such as params.NAME=8");
     says(outcome(R"({"params": {"a b": 1}, "workload": []})"), "is no name for a parameter");
@@ -132,6 +137,15 @@ TEST_CASE("steps are of exactly one kind, and an operation's fields are its own"
     says(outcome(with_step(R"({"op": "free", "which": "all", "objects": [1]})")), "has both");
     says(outcome(with_step(R"({"op": "free", "objects": [[1, 10, 2]]})")), "does not lead from 1 to 10");
     says(outcome(with_step(R"({"op": "free", "objects": [[1, 10]]})")), "[first, last, stride]");
+    const auto add = [](const std::string &value) {
+        return outcome(with_step(R"({"op": "zap_add", "zap": "z", "name": "n", )" + value + "}"));
+    };
+    says(add(R"("value": 256, "integer_size": 1)"),
+         "workload.0.steps.0.value: is 256; an integer of integer_size 1 is at most 255");
+    says(add(R"("integer_size": 2, "values": [1, 65536])"), "workload.0.steps.0.values.1: is 65536");
+    says(add(R"("value": 1, "values": [1, 2])"), "workload.0.steps.0.value: is given beside \"values\"");
+    CHECK(add(R"("value": 255, "integer_size": 1)") == "accepted");
+    CHECK(add(R"("value": 18446744073709551615)") == "accepted");
     says(outcome(with_step(R"({"op": "claim", "objects": [0]})")), "allowed is 1");
     says(outcome(with_step(R"({"op": "claim"})")), "lacks \"objects\"");
     says(outcome(with_step(R"({"steps": []})")), "unknown kind of step");
