@@ -100,6 +100,9 @@ po::variables_map parse(const Command &command, const std::vector<std::string> &
     std::vector<std::string> words = join_values(given, visible);
     po::variables_map values;
     const std::string name = command.name;
+    for (const std::string &word : words)
+        if (word.starts_with("--") && word.find('=') == word.size() - 1)
+            throw UsageError(name + ": " + analysis::escaped(word.substr(0, word.size() - 1)) + ": its value is empty");
     try {
         po::store(po::command_line_parser(words).options(all).positional(positions).style(style).run(), values);
         po::notify(values);
@@ -159,8 +162,10 @@ std::optional<Arguments> read_arguments(const Command &command, const std::vecto
     arguments.words = arguments.list("words");
     if (arguments.words.size() < command.words_min)
         throw UsageError(std::string(command.name) + ": " +
-                         (command.words_min > 1 ? std::to_string(command.words_min) : "a") + " " + command.word +
-                         " is missing");
+                         (command.words_min == 1 ? std::string("a ") + command.word + " is missing"
+                                                 : std::to_string(command.words_min) + " words are wanted, " +
+                                                       std::to_string(arguments.words.size()) + " given: dmusim " +
+                                                       command.name + " " + command.synopsis));
     if (arguments.words.size() > command.words_max)
         throw UsageError(std::string(command.name) + ": " + scenarios::in_quotes(arguments.words[command.words_max]) +
                          " is one " + command.word + " too many");

@@ -21,6 +21,7 @@ namespace cli {
 namespace {
 
 constexpr size_t buffer_bytes = 1 << 16;
+constexpr int links_max = 40;                      // as the kernel
 constexpr const char *temporary_mark = ".dmusim-"; // then the process that writes it
 
 std::string folder_of(const std::string &path)
@@ -32,12 +33,23 @@ std::string folder_of(const std::string &path)
 // Where the name leads, so that a rename replaces the file and not the link to it.
 std::string followed(const std::string &path)
 {
-    char *resolved = realpath(path.c_str(), nullptr);
-    if (resolved == nullptr)
+    if (char *resolved = realpath(path.c_str(), nullptr); resolved != nullptr) {
+        std::string there = resolved;
+        std::free(resolved);
+        return there;
+    }
+    struct stat status;
+    if (stat(path.c_str(), &status) == 0) // a pipe below /proc, whose link is no path
         return path;
-    std::string target = resolved;
-    std::free(resolved);
-    return target;
+    std::filesystem::path target = path;
+    std::error_code error;
+    for (int links = 0; links < links_max && std::filesystem::is_symlink(target, error); ++links) {
+        const std::filesystem::path next = std::filesystem::read_symlink(target, error);
+        if (error)
+            return path;
+        target = target.parent_path() / next; // an absolute one replaces it
+    }
+    return target.string();
 }
 
 // A killed process cannot clean up: whoever writes to the same name next does it for those that are gone.
@@ -68,7 +80,10 @@ Output::Output(const std::string &path) : path_(path == "-" ? "" : path)
     }
     target_ = followed(path_);
     struct stat status;
-    if (stat(target_.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    const bool there = stat(target_.c_str(), &status) == 0;
+    if (std::error_code error; !there && std::filesystem::is_symlink(target_, error))
+        fail("cannot be written", ELOOP);
+    if (there && !S_ISREG(status.st_mode)) {
         fd_ = open(target_.c_str(), O_WRONLY | O_CLOEXEC);
         if (fd_ < 0)
             fail("cannot be opened for writing", errno);

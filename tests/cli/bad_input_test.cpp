@@ -110,6 +110,21 @@ TEST_CASE("a trace that is none is bad input")
     refused(dmusim({"conform", folder.write("d.json", R"({"format": "alloc-oracle-1", "format": 1})")}), {"d.json:1:"});
 }
 
+TEST_CASE("a command that lacks words says how many it takes, and an empty value is called empty")
+{
+    refused(dmusim({"compare", "a.json"}), {"compare: 2 words are wanted, 1 given: dmusim compare"});
+    refused(dmusim({"import"}), {"import: 2 words are wanted, 0 given: dmusim import", "FORMAT"});
+    refused(dmusim({"run", "x", "--set", ""}), {"run: --set: its value is empty"});
+    refused(dmusim({"run", "x", "--seed="}), {"run: --seed: its value is empty"});
+}
+
+TEST_CASE("a name with several costs is listed once")
+{
+    const Ran ran = dmusim({"whatif", "alloc-one-txg", "--function", "nosuch"});
+    refused(ran, {"nosuch", "dnode_hold_impl"});
+    CHECK(ran.err.find(" dnode_hold_impl,") == ran.err.rfind(" dnode_hold_impl,"));
+}
+
 TEST_CASE("overrides are read as strictly as the file")
 {
     Folder folder;

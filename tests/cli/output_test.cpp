@@ -3,6 +3,7 @@
 #include "tests/cli/program.h"
 
 #include <doctest/doctest.h>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <unistd.h>
 
@@ -90,6 +91,25 @@ TEST_CASE("-o writes the whole file, leaves no other, and the report still goes 
     folder.write("kept.json", "old");
     CHECK(dmusim({"run", folder.path, "--set", "machine.cpus=bad", "-o", folder.file("kept.json")}).status == 2);
     CHECK(read_file(folder.file("kept.json")) == "old");
+}
+
+TEST_CASE("-o onto a symbolic link writes the file that it names, which need not be there yet")
+{
+    Small folder;
+    std::filesystem::create_directory(folder.file("far"));
+    std::filesystem::create_symlink("far/target.json", folder.file("link.json"));
+    std::filesystem::create_symlink(folder.file("link.json"), folder.file("twice.json"));
+    for (const char *name : {"link.json", "twice.json"}) {
+        REQUIRE(dmusim({"run", folder.path, "-q", "-o", folder.file(name)}).status == 0);
+        CHECK(std::filesystem::is_symlink(folder.file(name)));
+        CHECK(Json::parse(read_file(folder.file("far/target.json")))["complete"] == true);
+        std::filesystem::remove(folder.file("far/target.json"));
+    }
+    CHECK(std::filesystem::is_empty(folder.file("far")));
+    std::filesystem::create_symlink("round.json", folder.file("round.json"));
+    CHECK(dmusim({"run", folder.path, "-q", "-o", folder.file("round.json")}).status == 1);
+    std::filesystem::create_symlink("no/such/folder.json", folder.file("nowhere.json"));
+    CHECK(dmusim({"run", folder.path, "-q", "-o", folder.file("nowhere.json")}).status == 1);
 }
 
 TEST_CASE("a full disk, an unwritable path, a closed or broken standard output end with 1 and a message")
