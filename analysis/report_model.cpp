@@ -123,7 +123,7 @@ Report make_report(const std::vector<std::vector<Json>> &inputs, const ReportOpt
     const Json &detailed = options.detailed == 0 ? last.back() : last[options.detailed - 1];
 
     Report report;
-    report.title = shown(member(member(detailed, "scenario"), "name"));
+    report.title = name_text(member(member(detailed, "scenario"), "name"));
     report.lead = lead_of(detailed);
     add_verdict(report, results);
     bool compared = inputs.size() == 2;

@@ -31,6 +31,12 @@ inline std::string shown(const Json &value)
     return value.is_string() ? escaped(value.get<std::string>()) : escaped(dump(value));
 }
 
+// Of a scenario, which may have none.
+inline std::string name_text(const Json &name)
+{
+    return name == "" || name.is_null() ? "a scenario without a name" : shown(name);
+}
+
 inline std::string average_text(const Json &total, const Json &count)
 {
     return number_of(count) == 0 ? "-" : duration_text(number_of(total) / number_of(count));

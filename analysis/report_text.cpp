@@ -38,13 +38,13 @@ private:
     void head()
     {
         const Json &scenario = member(result_, "scenario");
-        out_ += style_.heading(shown(member(scenario, "name"))) + ": " +
+        out_ += style_.heading(name_text(member(scenario, "name"))) + ": " +
                 shown(member(member(scenario, "machine"), "cpus")) + " CPUs, profile " +
                 shown(member(member(scenario, "machine"), "profile")) + ", era " +
                 shown(member(member(scenario, "code"), "era")) + ", object_alloc " +
                 shown(member(member(scenario, "code"), "object_alloc")) + ", seed " + shown(member(scenario, "seed")) +
                 "\n";
-        if (const Json &description = member(scenario, "description"); description.is_string() && !description.empty())
+        if (const Json &description = member(scenario, "description"); description.is_string() && description != "")
             out_ += wrapped(shown(description), "  ");
         out_ += "  measured: " + duration_text(member(result_, "simulated_ns")) + " of simulated time\n";
         if (!member(result_, "complete").get<bool>())

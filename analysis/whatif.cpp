@@ -258,7 +258,7 @@ std::vector<std::string> whatif_words(const Json &whatif)
 
 std::string whatif_text(const Json &whatif, Style style)
 {
-    std::string out = style.heading(shown(member(whatif, "scenario"))) + ": " + shown(member(whatif, "metric")) +
+    std::string out = style.heading(name_text(member(whatif, "scenario"))) + ": " + shown(member(whatif, "metric")) +
                       " is " + number_text(member(whatif, "before")) + "; on top is " + shown(member(whatif, "top")) +
                       "\n";
     if (less_is_better(shown(member(whatif, "metric"))))

@@ -240,7 +240,7 @@ private:
     std::string text(const Json &report) const
     {
         const analysis::Style style = common_.style();
-        std::string out = style.heading(analysis::escaped(scenario_.name)) + ": " +
+        std::string out = style.heading(analysis::name_text(scenario_.name)) + ": " +
                           analysis::number_text(report["schedules"]) + " schedules, ";
         out += bad_.empty() ? style.good("no bad end") : style.bad(analysis::grouped(bad_.size()) + " bad ends");
         if (!not_held_.empty())

@@ -3,6 +3,7 @@
 #include "analysis/page_files.h"
 #include "analysis/report_json.h"
 #include "analysis/report_model.h"
+#include "analysis/report_text.h"
 #include "analysis/sensitivity.h"
 #include "analysis/sha256.h"
 #include "analysis/stored_result.h"
@@ -52,6 +53,15 @@ std::string titles(const Report &report)
 }
 
 } // namespace
+
+TEST_CASE("a scenario without name and description is called so, and has no empty line for them")
+{
+    const Json result = run_scenario(Json::parse(R"({"workload": [{"steps": [{"op": "alloc"}]}]})"));
+    const std::string text = report_text(result, {});
+    CHECK(text.starts_with("a scenario without a name: 16 CPUs, "));
+    CHECK(text.substr(text.find('\n') + 1).starts_with("  measured: "));
+    CHECK(make_report({{result}}, {}).title == "a scenario without a name");
+}
 
 TEST_CASE("SHA-256 of the standard's examples")
 {
