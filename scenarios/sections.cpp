@@ -155,7 +155,7 @@ const Table &dataset_table()
                          "Mutexes of the dbuf hash table.")),
          number("zap_salt", &dataset_config::zap_salt, {Unit::plain, 1, UINT64_MAX}, "Salt of the ZAP's hash."),
          number("dnodesize", &dataset_config::dnodesize, {Unit::plain, 512, 512},
-                "Bytes of a dnode; only dnodes of one slot are simulated.")});
+                "Bytes of a file's dnode: one slot. Objects of more slots are made by alloc and claim with \"slots\".")});
     return table;
 }
 
