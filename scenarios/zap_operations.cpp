@@ -66,7 +66,7 @@ void check_values(const Step &step, const Value &item)
 {
     if (item.value.contains("value") && item.value.contains("values"))
         item.at("value").fail("is given beside \"values\"; it is one or the other");
-    const uint64_t max = UINT64_MAX >> (64 - 8 * step.integer_size);
+    const uint64_t max = zap_integer_max(step.integer_size);
     for (size_t i = 0; i < step.values.size(); ++i)
         if (step.values[i].expression.text().empty() && step.values[i].value > max)
             (item.value.contains("values") ? item.at("values").at(i) : item.at("value"))

@@ -29,7 +29,12 @@ public:
         const size_t size = static_cast<size_t>(step.integer_size);
         bytes_.resize(step.values.size() * size);
         for (size_t i = 0; i < step.values.size(); ++i) {
-            const uint64_t number = worker.value(step, step.values[i]);
+            const uint64_t number = worker.value(step, step.values[i]), max = zap_integer_max(step.integer_size);
+            if (number > max)
+                throw InputError(worker.world().scenario.name.empty() ? "scenario" : worker.world().scenario.name, {},
+                                 step.path,
+                                 "comes to the value " + std::to_string(number) + " here; an integer of integer_size " +
+                                     std::to_string(step.integer_size) + " is at most " + std::to_string(max));
             std::memcpy(bytes_.data() + i * size, &number, size);
         }
         value_ = {step.integer_size, step.values.size(), bytes_.data()};

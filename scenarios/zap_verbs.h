@@ -1,10 +1,18 @@
 // What the operations on ZAPs do; one function an operation, named like it.
 #pragma once
 
+#include <cstdint>
+
 namespace scenarios {
 
 class Worker;
 struct Step;
+
+// What an integer of so many bytes can be.
+constexpr uint64_t zap_integer_max(uint64_t bytes)
+{
+    return UINT64_MAX >> (64 - 8 * bytes);
+}
 
 namespace zap_verbs {
 

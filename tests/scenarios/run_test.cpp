@@ -345,6 +345,18 @@ TEST_CASE("a number that is out of bounds in some round ends the run as a mistak
           in_file);
 }
 
+TEST_CASE("an integer that does not fit its size in some round is the user's mistake")
+{
+    const std::string add = R"({"op": "zap_create", "zap": "z"}, {"repeat": 257, "steps": [)"
+                            R"({"op": "zap_add", "zap": "z", "name": "{i}", "value": "{i}", "integer_size": )";
+    CHECK_THROWS_WITH_AS(
+        run_steps(add + "1}]}"),
+        "t: workload.0.steps.1.steps.0: comes to the value 256 here; an integer of integer_size 1 is at "
+        "most 255",
+        InputError);
+    CHECK(count(run_steps(add + "2}]}"), "zap_add") == 257);
+}
+
 TEST_CASE("a number that is out of bounds in the setup is told, too")
 {
     CHECK_THROWS_AS(
