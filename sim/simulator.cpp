@@ -5,6 +5,7 @@
 #include "sim/scheduler.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 namespace sim {
@@ -16,10 +17,10 @@ Key price(int64_t ps)
     return key_span({ps});
 }
 
-void invariant_is_breaking()
+void invariant_is_breaking(const std::string &text)
 {
     if (hot.simulator != nullptr)
-        hot.simulator->invariant_breaks();
+        hot.simulator->invariant_breaks(text);
 }
 
 } // namespace
@@ -184,8 +185,8 @@ void Simulator::run_body(Thread &thread)
         observer_->thread_started(thread, now());
     try {
         thread.body();
-    } catch (const InvariantBroken &broken) {
-        stop(Ending::invariant, std::string(broken.what()) + broken_place_);
+    } catch (const InvariantBroken &) {
+        stop(Ending::invariant, broken_text_);
     } catch (const LimitReached &reached) {
         stop(Ending::limit, reached.what());
     } catch (...) {
@@ -340,13 +341,22 @@ void Simulator::check_progress()
                                    " scheduling decisions: threads are busy, and none gets anywhere");
 }
 
-void Simulator::invariant_breaks()
+void Simulator::invariant_breaks(const std::string &text)
 {
-    if (!running_ || hot.broken)
+    if (!running_)
         return;
-    broken_place_ = place_text();
-    hot.broken = true;
-    hot.horizon = hot.slice.end = never; // unwinding leaves locks; nobody else may run meanwhile
+    if (!hot.broken) {
+        broken_text_ = text + place_text();
+        hot.broken = true;
+        hot.horizon = hot.slice.end = never; // unwinding leaves locks; nobody else may run meanwhile
+    }
+    if (std::uncaught_exceptions() == 0 || left_unwinding_)
+        return;
+    // What is being unwound may not throw again. The first failure is the one to tell, and this thread's stack is left
+    // as it is, like those of all others.
+    left_unwinding_ = true;
+    stop(Ending::invariant, broken_text_);
+    settle();
 }
 
 uint64_t Simulator::digest() const

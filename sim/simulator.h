@@ -178,7 +178,7 @@ public:
     std::string lock_name(const LockBase &lock) const;
     void warn(std::string text) { warnings_.push_back(std::move(text)); }
     void thread_finished(Thread &thread);
-    void invariant_breaks();
+    void invariant_breaks(const std::string &text);
     void check_progress();
     // The end that was set is due. True: a step was done since it was set, and it is later now.
     bool put_off_end();
@@ -224,7 +224,8 @@ private:
     bool free_ = false;
     bool measurement_pending_ = false;
     bool measured_done_ = false;
-    std::string broken_place_;
+    std::string broken_text_; // of the first invariant that did not hold
+    bool left_unwinding_ = false;
     bool release_ahead_ = true;
     bool running_ = false;
     End end_;

@@ -27,7 +27,7 @@ std::string place(const char *file, int line)
 [[noreturn]] void fail(const std::string &text)
 {
     if (before_invariant_broken != nullptr)
-        before_invariant_broken();
+        before_invariant_broken(text);
     throw InvariantBroken(text);
 }
 

@@ -2,7 +2,8 @@
 //
 // A condition that fails is a mistake of the program (or a fault planted on purpose), never of the user's input. It
 // throws InvariantBroken, which ends the run: the kernel catches it where a simulated thread begins, adds the simulated
-// time, CPU and call path, and the program ends with its own exit code.
+// time, CPU and call path, and the program ends with its own exit code. One that fails while a thread's stack is being
+// unwound, in a destructor that found the state half changed, throws nothing: the thread stays where it is.
 #pragma once
 
 #include <stdexcept>
@@ -15,8 +16,9 @@ struct InvariantBroken : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-// Called before InvariantBroken is thrown, while the failing place is still on the stack. Null: nobody.
-inline void (*before_invariant_broken)() = nullptr;
+// Called before InvariantBroken is thrown, while the failing place is still on the stack; it need not return. Null:
+// nobody.
+inline void (*before_invariant_broken)(const std::string &text) = nullptr;
 
 [[noreturn]] void verify_failed(const char *file, int line, const char *condition);
 [[noreturn]] void verify3_failed(const char *file, int line, const char *condition, const std::string &left,

@@ -111,6 +111,32 @@ TEST_CASE("an assertion that fails in a thread ends the run with place and call 
     CHECK(end.text.find("thread t, in work") != std::string::npos);
 }
 
+TEST_CASE("assertions that fail while a failed one is being unwound change nothing about the end")
+{
+    // Holds the mutex twice: what a destructor does that expects the lock to be free.
+    struct Late {
+        Mutex &mutex;
+        ~Late() noexcept(false) { MutexGuard held(mutex); }
+    };
+    struct Quiet { // one that may not throw at all
+        ~Quiet() { VERIFY(curthread().id == 8); }
+    };
+    Simulator simulator(uniform(1), tables, 1);
+    Mutex mutex(0);
+    for (int i = 0; i < 2; ++i)
+        simulator.spawn("t", {}, [&] {
+            Probe probe(uint16_t{0});
+            mutex.enter();
+            Late late{mutex};
+            Quiet quiet;
+            VERIFY(curthread().id == 7);
+        });
+    const End end = simulator.run();
+    CHECK(end.ending == Ending::invariant);
+    CHECK(end.text.find("VERIFY(curthread().id == 7)") != std::string::npos);
+    CHECK(end.text.find("thread t, in work") != std::string::npos);
+}
+
 TEST_CASE("more threads than CPUs share them by time slices")
 {
     Machine machine = uniform(2);
