@@ -223,10 +223,11 @@ void dbuf_hold_found(dnode_t &dn, dmu_buf_impl_t &db)
     dmu_state_t &dmu = db.db_objset->os_dmu;
 
     if (db.db_buf != nullptr) {
-        if (dmu.config.code.arc_buf_access)
-            arc_buf_access(dmu, *db.db_buf);
-        else if (!dmu.config.code.dbuf_cache && db.db_holds.peek() == 0)
+        // Without a dbuf cache the first holder takes the buffer up again, which is an access too.
+        if (!dmu.config.code.dbuf_cache && db.db_holds.peek() == 0)
             arc_buf_add_ref(dmu, *db.db_buf, &db);
+        else if (dmu.config.code.arc_buf_access)
+            arc_buf_access(dmu, *db.db_buf);
         // What is being written must not change below the writer, should the holder dirty it again in this txg.
         dbuf_dirty_record_t *writing = db.db_data_pending;
         if (writing != nullptr && db.db_level == 0 && !DMU_OBJECT_IS_SPECIAL(dn.dn_object) &&

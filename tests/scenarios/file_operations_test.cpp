@@ -1,4 +1,5 @@
 // Files, directories and ZAPs through a script: what succeeds, what is refused and with which errno.
+#include "model/eras.h"
 #include "tests/scenarios/run_fixture.h"
 
 #include <doctest/doctest.h>
@@ -111,4 +112,36 @@ TEST_CASE("what a rename replaces is gone, a file or an empty directory, and onl
     CHECK(result.end == End::completed); // the objects on disk have been counted
     CHECK(count(result, "rename") == 4);
     CHECK(errors(result, "rename", "ENOTEMPTY") == 1);
+}
+
+TEST_CASE("every era works with each of the dbuf cache and arc_buf_access on and off")
+{
+    const std::string steps =
+        R"({"op": "mkdir", "dir": "d{thread}"}, {"op": "zap_create", "zap": "z{thread}"},
+        {"repeat": 30, "steps": [{"op": "create", "dir": "d{thread}", "name": "f{i}"},
+            {"op": "write", "dir": "d{thread}", "name": "f{i}", "size": "200K"}, {"op": "create", "name": "f{thread}-{i}"},
+            {"op": "read", "dir": "d{thread}", "name": "f{rand:0..9}", "offset": "8K", "size": "8K"}, {"op": "alloc"},
+            {"op": "zap_add", "zap": "z{thread}", "name": "n{i}", "value": 1}, {"op": "free", "which": "random", "count": 1},
+            {"choose": [{"weight": 4, "steps": []}, {"weight": 1, "steps": [{"op": "sync"}]},
+                        {"weight": 1, "steps": [{"op": "evict"}]},
+                        {"weight": 1, "steps": [{"op": "unlink", "dir": "d{thread}", "name": "f{i}"}]},
+                        {"weight": 1, "steps": [{"op": "truncate", "dir": "d{thread}", "name": "f{i}", "size": "4K"}]}]}]},
+        {"op": "sync"})";
+    for (const dmu::era_t &era : dmu::eras())
+        for (const char *access : {"false", "true"})
+            for (const char *cache : {"false", "true"})
+                for (const char *memory : {"16M", "1G"}) {
+                    CAPTURE(std::string(era.name));
+                    CAPTURE(std::string(access));
+                    CAPTURE(std::string(cache));
+                    const RunResult result =
+                        run_steps(steps, 3,
+                                  {"code.era=" + std::string(era.name), std::string("code.arc_buf_access=") + access,
+                                   std::string("code.dbuf_cache=") + cache, std::string("pool.arc_max=") + memory,
+                                   "dataset.recordsize=8K"});
+                    CHECK(result.ending == "");
+                    CHECK(result.end == End::completed);
+                    CHECK(count(result, "create") == 180);
+                    CHECK(count(result, "zap_add") == 90);
+                }
 }
