@@ -38,8 +38,10 @@ void log_change(znode_t &dzp, dmu_tx_t &tx, Fn which)
     zil_itx_assign(dzp.z_zfsvfs.z_log, zfs_log_bytes, tx);
 }
 
-// The kernel's own look-up of the last component (VOP_LOOKUP: zfs_lookup, zfs_dirlook).
-Result<znode_ref> vop_lookup(znode_t &dzp, std::string_view name)
+// The kernel's own look-up of the last component (VOP_LOOKUP: zfs_lookup, zfs_dirlook). `found` is called with what
+// is there while its name is locked.
+template <class Found>
+Result<znode_ref> vop_lookup(znode_t &dzp, std::string_view name, const Found &found)
 {
     Probe probe{Fn::zfs_lookup};
     const zfs_enter entered(dzp.z_zfsvfs);
@@ -52,7 +54,72 @@ Result<znode_ref> vop_lookup(znode_t &dzp, std::string_view name)
     auto dl = zfs_dirent_lock(dzp, name, ZEXISTS | ZSHARED);
     if (!dl)
         return SET_ERROR(dl.error());
+    found(*dl->zp);
     return std::move(dl->zp);
+}
+
+Result<znode_ref> vop_lookup(znode_t &dzp, std::string_view name)
+{
+    return vop_lookup(dzp, name, [](const znode_t &) {});
+}
+
+// ---- the name cache ----
+
+using open_dir_t = std::shared_ptr<znode_ref>;
+
+// Not left to the destructor of a shared_ptr, which may not throw.
+void let_go(open_dir_t dir)
+{
+    if (dir != nullptr && dir.use_count() == 1)
+        dir->rele();
+}
+
+// Null: not all of the path is known, or it has a "." or "..", which are nobody's own names.
+open_dir_t find_open_dir(const zfsvfs_t &zfsvfs, std::string_view path)
+{
+    settle();
+    const open_dir_t *dir = &zfsvfs.z_root_dir;
+    while (*dir != nullptr && **dir) {
+        const size_t begin = path.find_first_not_of('/');
+        if (begin == std::string_view::npos)
+            return *dir;
+        path.remove_prefix(begin);
+        const std::string_view name = path.substr(0, path.find('/'));
+        path.remove_prefix(name.size());
+        const auto below = zfsvfs.z_open_dirs.find((**dir)->z_id);
+        if (below == zfsvfs.z_open_dirs.end())
+            return nullptr;
+        const auto entry = below->second.find(name);
+        if (entry == below->second.end())
+            return nullptr;
+        dir = &entry->second;
+    }
+    return nullptr;
+}
+
+// An empty use is to be filled in when the name is no longer locked. REQUIRES: the name is locked.
+void enter_open_dir(znode_t &dzp, std::string_view name, open_dir_t dir)
+{
+    settle();
+    dzp.z_zfsvfs.z_open_dirs[dzp.z_id].try_emplace(std::string(name), std::move(dir));
+}
+
+// Null: it is not there. REQUIRES: the name is locked.
+open_dir_t take_open_dir(znode_t &dzp, std::string_view name)
+{
+    settle();
+    auto &open_dirs = dzp.z_zfsvfs.z_open_dirs;
+    const auto below = open_dirs.find(dzp.z_id);
+    if (below == open_dirs.end())
+        return nullptr;
+    const auto entry = below->second.find(name);
+    if (entry == below->second.end())
+        return nullptr;
+    open_dir_t dir = std::move(entry->second);
+    below->second.erase(entry);
+    if (below->second.empty())
+        open_dirs.erase(below);
+    return dir;
 }
 
 // `attempt` assigns with the given impatience and returns its outcome; ERESTART begins again.
@@ -151,16 +218,20 @@ Result<> zfs_remove(znode_t &dzp, std::string_view name, bool is_dir, txg_how_t 
     if (auto assigned = assign_or_give_up(tx, how, [&] { dl.zfs_dirent_unlock(); }); !assigned)
         return assigned;
 
+    open_dir_t was_open;
     auto unlinked = zfs_link_destroy(dl, *zp, ZEXISTS, *tx);
     if (unlinked) {
         if (*unlinked)
             zfs_unlinked_add(*zp, *tx); // whoever uses it last takes it off again
-        if (is_dir)
+        if (is_dir) {
             zfsvfs.z_os.os_names.removed(zp->z_id);
+            was_open = take_open_dir(dzp, name);
+        }
         log_change(dzp, *tx, Fn::zfs_log_remove);
     }
     dmu_tx_commit(std::move(tx));
     dl.zfs_dirent_unlock();
+    let_go(std::move(was_open));
     if (!unlinked)
         return SET_ERROR(unlinked.error());
     return {}; // zp: the final removal, if this was its last user
@@ -263,6 +334,7 @@ Result<bool> zfs_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std
 
     int error = 0;
     bool replaced = false;
+    open_dir_t was_open;
     if (tzp) {
         auto unlinked = zfs_link_destroy(target, *tzp, ZEXISTS, *tx);
         error = unlinked.error();
@@ -276,13 +348,18 @@ Result<bool> zfs_rename(znode_t &sdzp, std::string_view from, znode_t &tdzp, std
         sa_bulk_update(*szp, *tx);
         auto dropped = zfs_link_destroy(source, *szp, ZRENAMING, *tx);
         VERIFY(dropped.ok());
-        if (szp->z_is_dir)
+        if (szp->z_is_dir) {
             rename_for_reports(zfsvfs.z_os.os_names, *szp, tdzp, to, tzp ? tzp->z_id : 0);
+            was_open = take_open_dir(tdzp, to);
+            if (open_dir_t moved = take_open_dir(sdzp, from))
+                enter_open_dir(tdzp, to, std::move(moved));
+        }
         log_change(sdzp, *tx, Fn::zfs_log_rename);
     }
     dmu_tx_commit(std::move(tx));
     source.zfs_dirent_unlock();
     target.zfs_dirent_unlock();
+    let_go(std::move(was_open));
     if (error != 0)
         return SET_ERROR(error);
     return replaced;
@@ -414,32 +491,47 @@ Result<uint64_t> zpl_readdir(znode_t &dzp, const std::function<bool(const std::s
 
 Result<znode_ref> zfs_open_dir(zfsvfs_t &zfsvfs, std::string_view path)
 {
-    if (auto known = zfsvfs.z_open_dirs.find(path); known != zfsvfs.z_open_dirs.end())
-        return known->second.again();
-
+    if (open_dir_t known = find_open_dir(zfsvfs, path)) {
+        znode_ref use = known->again();
+        let_go(std::move(known)); // it may be known no longer
+        return use;
+    }
     znode_ref zp;
-    if (path.empty()) {
+    auto entry = std::make_shared<znode_ref>();
+    if (path.find_first_not_of('/') == std::string_view::npos) {
         auto root = zfs_zget(zfsvfs, zfsvfs.z_root);
         VERIFY(root.ok());
         zp = std::move(*root);
+        settle();
+        if (zfsvfs.z_root_dir == nullptr)
+            zfsvfs.z_root_dir = entry;
     } else {
+        path = path.substr(0, path.find_last_not_of('/') + 1);
         const size_t slash = path.rfind('/');
         const std::string_view last = slash == std::string_view::npos ? path : path.substr(slash + 1);
         auto parent = zfs_open_dir(zfsvfs, slash == std::string_view::npos ? "" : path.substr(0, slash));
         if (!parent)
             return SET_ERROR(parent.error());
-        auto found = vop_lookup(**parent, last);
+        znode_t &dzp = **parent;
+        bool named = false;
+        auto found = vop_lookup(dzp, last, [&](const znode_t &there) {
+            named = there.z_is_dir; // not by "." or ".."
+            if (named)
+                enter_open_dir(dzp, last, entry);
+        });
         if (!found)
             return SET_ERROR(found.error());
         if (!(*found)->z_is_dir)
             return SET_ERROR(ENOTDIR);
         zp = std::move(*found);
-        zfsvfs.z_os.os_names.named(zp->z_id, (*parent)->z_id, last); // unless it was made here, it has no name yet
+        if (named)
+            zfsvfs.z_os.os_names.named(zp->z_id, dzp.z_id, last); // unless it was made here, it has no name yet
     }
-    znode_ref result = zp.again();
-    // Somebody else may have put it there meanwhile: then this use of it ends here.
-    zfsvfs.z_open_dirs.try_emplace(std::string(path), std::move(zp));
-    return result;
+    znode_ref use = zp.again();
+    settle();
+    *entry = std::move(zp);
+    let_go(std::move(entry)); // somebody else may have put it there first, or it is there no longer
+    return use;
 }
 
 } // namespace dmu

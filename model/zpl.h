@@ -141,8 +141,11 @@ struct zfsvfs_t {
     uint64_t z_nr_znodes = 0;         // under z_znodes_lock
     kmutex_t z_sa_os_lock{"sa_lock"}; // the layouts known to the objset
 
-    // The kernel's name cache, for directories only: opening a file in a directory that is in use asks nobody.
-    std::map<std::string, znode_ref, std::less<>> z_open_dirs;
+    // The kernel's name cache, for directories only: opening a file in a directory that is in use asks nobody. By
+    // directory and name in it; an entry comes, goes and moves while its name is locked. Whoever has found one keeps it
+    // until the use is its own.
+    std::shared_ptr<znode_ref> z_root_dir;
+    std::map<uint64_t, std::map<std::string, std::shared_ptr<znode_ref>, std::less<>>> z_open_dirs;
 };
 
 // An empty file system in an empty objset, and one that is there already.
@@ -150,7 +153,8 @@ std::unique_ptr<zfsvfs_t> zfs_create_fs(objset_t &os);
 std::unique_ptr<zfsvfs_t> zfs_mount(objset_t &os);
 void zfs_umount(std::unique_ptr<zfsvfs_t> zfsvfs);
 
-// The directory of that path ("" is the root). ENOENT, ENOTDIR. Directories in use are found in the name cache.
+// The directory of that path ("" is the root). ENOENT, ENOTDIR, ENAMETOOLONG. Directories in use are found in the name
+// cache.
 Result<znode_ref> zfs_open_dir(zfsvfs_t &zfsvfs, std::string_view path);
 
 struct zfs_attributes_t {

@@ -63,7 +63,7 @@ std::unique_ptr<zfsvfs_t> zfs_create_fs(objset_t &os)
     os.os_names.root(zfsvfs->z_root);
     name_object(os, MASTER_NODE_OBJ, ZFS_ROOT_OBJ, zfsvfs->z_root, *tx);
     dmu_tx_commit(std::move(tx));
-    zfsvfs->z_open_dirs.emplace("", std::move(root));
+    zfsvfs->z_root_dir = std::make_shared<znode_ref>(std::move(root));
     return zfsvfs;
 }
 
@@ -96,6 +96,7 @@ std::unique_ptr<zfsvfs_t> zfs_mount(objset_t &os)
 
 void zfs_umount(std::unique_ptr<zfsvfs_t> zfsvfs)
 {
+    zfsvfs->z_root_dir.reset();
     zfsvfs->z_open_dirs.clear();
     VERIFY3(zfsvfs->z_nr_znodes, ==, 0u);
     zfsvfs->z_os.os_sa = {};

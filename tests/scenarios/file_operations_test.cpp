@@ -114,6 +114,63 @@ TEST_CASE("what a rename replaces is gone, a file or an empty directory, and onl
     CHECK(errors(result, "rename", "ENOTEMPTY") == 1);
 }
 
+TEST_CASE("a directory that was in use is gone from its old path once it is renamed, replaced or removed")
+{
+    // Every directory is used under each path before that path comes to mean something else.
+    const RunResult moved = run_steps(
+        R"({"op": "mkdir", "dir": "d"}, {"op": "mkdir", "dir": "d/in"}, {"op": "mkdir", "dir": "e"}, {"op": "create", "dir": "d/in", "name": "x"},
+        {"op": "lookup", "dir": "d/in", "name": "x"}, {"op": "rename", "name": "d", "to_dir": "e", "to": "f"},
+        {"op": "lookup", "dir": "e/f/in", "name": "x"}, {"op": "lookup", "dir": "d/in", "name": "x"}, {"op": "lookup", "dir": "d", "name": "in"})");
+    CHECK(moved.ending == "");
+    CHECK(count(moved, "lookup") == 2);
+    CHECK(errors(moved, "lookup", "ENOENT") == 2);
+
+    const RunResult replaced = run_steps(
+        R"({"op": "mkdir", "dir": "old"}, {"op": "create", "dir": "old", "name": "y"}, {"op": "unlink", "dir": "old", "name": "y"},
+        {"op": "mkdir", "dir": "new"}, {"op": "create", "dir": "new", "name": "x"}, {"op": "rename", "name": "new", "to": "old"},
+        {"op": "stat", "dir": "old", "name": "x"}, {"op": "create", "dir": "old", "name": "y"}, {"op": "stat", "dir": "new", "name": "x"}, {"op": "sync"})");
+    CHECK(replaced.ending == "");
+    CHECK(count(replaced, "stat") == 1);
+    CHECK(errors(replaced, "stat", "ENOENT") == 1);
+    CHECK(count(replaced, "create") == 3);
+
+    const RunResult again = run_steps(
+        R"({"repeat": 50, "steps": [{"op": "mkdir", "dir": "d"}, {"op": "create", "dir": "d", "name": "x"}, {"op": "readdir", "dir": "d"},
+            {"op": "unlink", "dir": "d", "name": "x"}, {"op": "rmdir", "dir": "d"}, {"op": "lookup", "dir": "d", "name": "x"}]}, {"op": "sync"})");
+    CHECK(again.ending == "");
+    CHECK(count(again, "create") == 50);
+    CHECK(count(again, "rmdir") == 50);
+    CHECK(errors(again, "lookup", "ENOENT") == 50);
+    CHECK(again.allocator.objects_in_use == run_steps(R"({"op": "lookup", "name": "x"})").allocator.objects_in_use);
+}
+
+TEST_CASE(
+    "directories that threads make, use, move and remove beside each other come to the same, however the host goes")
+{
+    const std::string text =
+        R"({"name": "t", "machine": {"cpus": 3}, "code": {"era": "zol-2019"}, "workload": [{"name": "g", "threads": 6, "steps": [
+        {"repeat": 150, "steps": [{"op": "mkdir", "dir": "d{rand:0..2}"}, {"op": "create", "dir": "d{rand:0..2}", "name": "f{rand:0..3}"},
+            {"op": "mkdir", "dir": "d{rand:0..2}/s"}, {"op": "create", "dir": "d{rand:0..2}/s", "name": "g"}, {"op": "lookup", "dir": "d{rand:0..2}/s", "name": "g"},
+            {"op": "rename", "name": "d{rand:0..2}", "to": "d{rand:0..2}"}, {"op": "rename", "dir": "d{rand:0..2}", "name": "s", "to_dir": "d{rand:0..2}", "to": "s"},
+            {"op": "write", "dir": "d{rand:0..2}", "name": "f{rand:0..3}", "size": "1K"},
+            {"op": "unlink", "dir": "d{rand:0..2}/s", "name": "g"}, {"op": "unlink", "dir": "d{rand:0..2}", "name": "f{rand:0..3}"},
+            {"op": "rmdir", "dir": "d{rand:0..2}/s"}, {"op": "rmdir", "dir": "d{rand:0..2}"}]}]}]})";
+    for (const char *seed : {"1", "2", "3"}) {
+        const Scenario scenario =
+            read_scenario(parse_json("test", text), {parse_override(std::string("seed=") + seed)});
+        const RunResult result = run(scenario);
+        CHECK(result.ending == "");
+        CHECK(result.end == End::completed);
+        for (const char *op : {"mkdir", "create", "lookup", "rename", "write", "unlink", "rmdir"})
+            CHECK(count(result, op) > 0);
+        RunOptions careful;
+        careful.release_ahead = false;
+        const RunResult in_turn = run(scenario, careful);
+        CHECK(in_turn.simulated_ps == result.simulated_ps);
+        CHECK(in_turn.counters == result.counters);
+    }
+}
+
 TEST_CASE("every era works with each of the dbuf cache and arc_buf_access on and off")
 {
     const std::string steps =
