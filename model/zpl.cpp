@@ -15,18 +15,6 @@ namespace {
 
 constexpr uint32_t assign_rounds = 1u << 20; // of a call that finds no room; then the pool is stuck
 
-// "" and names that no directory can hold are refused by the kernel above.
-int name_error(std::string_view name)
-{
-    if (name.empty())
-        return ENOENT;
-    if (name.size() >= MAXNAMELEN)
-        return ENAMETOOLONG;
-    if (name.find('/') != std::string_view::npos || name.find('\0') != std::string_view::npos)
-        return EINVAL;
-    return 0;
-}
-
 void check_access()
 {
     Probe probe{Fn::zfs_zaccess};
@@ -389,6 +377,17 @@ Result<> remove_any(znode_t &dzp, std::string_view name, bool is_dir)
 
 } // namespace
 
+int name_error(std::string_view name)
+{
+    if (name.empty())
+        return ENOENT;
+    if (name.size() >= MAXNAMELEN)
+        return ENAMETOOLONG;
+    if (name.find('/') != std::string_view::npos || name.find('\0') != std::string_view::npos)
+        return EINVAL;
+    return 0;
+}
+
 Result<> zpl_mkdir(znode_t &dzp, std::string_view name, owner_t owner)
 {
     Probe probe{Fn::zpl_mkdir};
@@ -512,6 +511,8 @@ Result<znode_ref> zfs_open_dir(zfsvfs_t &zfsvfs, std::string_view path)
         auto parent = zfs_open_dir(zfsvfs, slash == std::string_view::npos ? "" : path.substr(0, slash));
         if (!parent)
             return SET_ERROR(parent.error());
+        if (const int error = name_error(last))
+            return SET_ERROR(error);
         znode_t &dzp = **parent;
         bool named = false;
         auto found = vop_lookup(dzp, last, [&](const znode_t &there) {

@@ -176,7 +176,7 @@ Result<zfs_attributes_t> zpl_stat(znode_t &dzp, std::string_view name);
 // Visits every entry, "." and ".." too; the number of entries. Returning false ends it.
 Result<uint64_t> zpl_readdir(znode_t &dzp, const std::function<bool(const std::string &, uint64_t)> &visit);
 
-// The file, open as long as the use lives. ENOENT, EISDIR.
+// The file, open as long as the use lives. ENOENT, EISDIR, ENAMETOOLONG.
 Result<znode_ref> zfs_open_file(znode_t &dzp, std::string_view name);
 // The bytes read: fewer than size at the file's end. EIO.
 Result<uint64_t> zpl_read(znode_t &zp, uint64_t offset, uint64_t size);

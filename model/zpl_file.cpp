@@ -106,6 +106,10 @@ Result<> write_record(znode_t &zp, uint64_t offset, uint64_t bytes, bool grow)
 
 Result<znode_ref> zfs_open_file(znode_t &dzp, std::string_view name)
 {
+    if (const int error = name_error(name))
+        return SET_ERROR(error);
+    if (name == "." || name == "..")
+        return SET_ERROR(EISDIR);
     Probe probe{Fn::zfs_lookup};
     const zfs_enter entered(dzp.z_zfsvfs);
     auto dl = zfs_dirent_lock(dzp, name, ZEXISTS | ZSHARED);
@@ -144,6 +148,7 @@ Result<> zpl_write(znode_t &zp, uint64_t offset, uint64_t size)
     Probe write_probe{Fn::zfs_write};
     const zfs_enter entered(zp.z_zfsvfs);
     const uint64_t record = zp.z_zfsvfs.z_os.os_dmu.config.dataset.recordsize;
+    settle(); // asked without a lock, as in the real code: who is writing may make it larger
     const uint32_t block = dnode_of(zp).dn_datablksz;
     const bool grow = offset + size > block && (!std::has_single_bit(block) || block < record);
     const range_lock_t range(zp, grow ? 0 : offset, grow ? whole_file : size, true);

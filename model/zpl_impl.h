@@ -61,6 +61,9 @@ private:
 // EEXIST with ZNEW, ENOENT with ZEXISTS; "." and ".." are nobody's to change: EEXIST.
 Result<zfs_dirent_lock_t> zfs_dirent_lock(znode_t &dzp, std::string_view name, uint32_t flag);
 
+// 0, or why the kernel above refuses the name: "" and what no directory can hold.
+int name_error(std::string_view name);
+
 // zpl_znode.cpp
 Result<znode_ref> zfs_zget(zfsvfs_t &zfsvfs, uint64_t object);
 znode_ref zfs_mknode(zfsvfs_t &zfsvfs, znode_t *dzp, bool is_dir, owner_t owner, dmu_tx_t &tx);

@@ -30,7 +30,7 @@ Operation operation(const char *name, const char *sentence, std::vector<Field> f
 }
 
 constexpr const char *directory_sentence =
-    "The directory: a path from the root, such as \"a/b\"; the root if left out.";
+    "The directory: a path from the root, such as \"a/b\"; the root, which is also \"/\", if left out.";
 
 } // namespace
 
@@ -42,9 +42,9 @@ std::vector<Operation> file_operations()
     const Field group = quantity("group", &Step::group, {Unit::plain, 0, UINT32_MAX},
                                  "The group it belongs to, for code.user_accounting.");
     std::vector<Operation> list;
-    list.push_back(operation("mkdir", "Makes a directory; EEXIST, ENOENT.",
+    list.push_back(operation("mkdir", "Makes a directory; EEXIST, ENOENT, ENAMETOOLONG.",
                              {required(dir_field("Its path from the root; the parents exist.")), owner, group}, mkdir));
-    list.push_back(operation("rmdir", "Removes an empty directory; ENOENT, ENOTDIR, ENOTEMPTY.",
+    list.push_back(operation("rmdir", "Removes an empty directory; ENOENT, ENOTDIR, ENOTEMPTY, EBUSY for the root.",
                              {required(dir_field("Its path from the root."))}, rmdir));
     list.push_back(operation("create", "Makes a file; EEXIST, ENAMETOOLONG.",
                              {dir_field(directory_sentence), name_field("Its name."), owner, group}, create));
@@ -66,18 +66,19 @@ std::vector<Operation> file_operations()
         choice("pattern", &Step::pattern, {"offset", "sequential", "random"},
                "Where: at `offset`; from there on, each time behind the thread's last one (a read begins anew at the "
                "file's end); or any whole piece of `size` bytes between `offset` and the file's end.");
-    list.push_back(
-        operation("read", "Reads a range of a file, which stays open; less at the file's end. ENOENT, EISDIR.",
-                  {dir_field(directory_sentence), name_field("Its name."), offset,
-                   required(quantity("size", &Step::size, {Unit::size, 1, file_size_max}, "How many bytes.")), pattern},
-                  read));
     list.push_back(operation(
-        "write", "Writes a range of a file, one transaction a record. Which bytes is not asked. ENOENT, EISDIR.",
+        "read", "Reads a range of a file, which stays open; less at the file's end. ENOENT, EISDIR, ENAMETOOLONG.",
+        {dir_field(directory_sentence), name_field("Its name."), offset,
+         required(quantity("size", &Step::size, {Unit::size, 1, file_size_max}, "How many bytes.")), pattern},
+        read));
+    list.push_back(operation(
+        "write",
+        "Writes a range of a file, one transaction a record. Which bytes is not asked. ENOENT, EISDIR, ENAMETOOLONG.",
         {dir_field(directory_sentence), name_field("Its name."), offset,
          required(quantity("size", &Step::size, {Unit::size, 1, file_size_max}, "How many bytes.")), pattern},
         write));
     list.push_back(
-        operation("truncate", "Makes a file shorter, or longer by a hole. ENOENT, EISDIR.",
+        operation("truncate", "Makes a file shorter, or longer by a hole. ENOENT, EISDIR, ENAMETOOLONG.",
                   {dir_field(directory_sentence), name_field("Its name."),
                    quantity("size", &Step::size, {Unit::size, 0, file_size_max}, "Bytes that it has afterwards.")},
                   truncate));

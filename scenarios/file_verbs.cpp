@@ -8,9 +8,23 @@
 #include "model/zpl.h"
 #include "scenarios/workload.h"
 
+#include <algorithm>
+
 namespace scenarios {
 
 namespace {
+
+// The path of a directory with one slash between two names and none around them; "" is the root.
+std::string plain(const std::string &path)
+{
+    std::string names;
+    for (size_t at = 0; (at = path.find_first_not_of('/', at)) != std::string::npos;) {
+        const size_t end = std::min(path.find('/', at), path.size());
+        names.append(names.empty() ? "" : "/").append(path, at, end - at);
+        at = end;
+    }
+    return names;
+}
 
 // "a/b/c" as the directory "a/b" and the name "c".
 std::pair<std::string, std::string> split(const std::string &path)
@@ -29,17 +43,35 @@ int in_directory(Worker &worker, const std::string &path, const Body &body)
     return dir ? body(**dir) : dir.error();
 }
 
-// One operation on `name` in `dir`.
+// One operation on `name` in `dir`, whose path the body is told too.
 template <class Body>
 void on_entry(Worker &worker, const Step &step, const Body &body)
 {
-    const std::string dir = worker.text(step.dir), name = worker.text(step.name);
-    worker.operate(step, [&] { return in_directory(worker, dir, [&](dmu::znode_t &dzp) { return body(dzp, name); }); });
+    const std::string dir = plain(worker.text(step.dir)), name = worker.text(step.name);
+    worker.operate(step,
+                   [&] { return in_directory(worker, dir, [&](dmu::znode_t &dzp) { return body(dzp, dir, name); }); });
+}
+
+// One operation on the entry of a directory in the one above it. The root has none: it is there, and in use.
+template <class Body>
+void on_directory(Worker &worker, const Step &step, int error_of_root, const Body &body)
+{
+    const std::string path = worker.text(step.dir);
+    const auto [parent, name] = split(plain(path));
+    worker.operate(step, [&, parent = parent, name = name] {
+        return in_directory(worker, parent, [&](dmu::znode_t &dzp) {
+            if (!name.empty() || path.empty())
+                return body(dzp, name);
+            dmu::charge_system_call();
+            return error_of_root;
+        });
+    });
 }
 
 // Before a file loses its name: it, or everything in it if it is a directory.
 void close_file(Worker &worker, const std::string &dir, const std::string &name)
 {
+    dmu::settle(); // what others open or close before this instant is seen
     auto &open_files = worker.world().open_files;
     const std::string path = dir + "/" + name;
     if (const auto open = open_files.find(path); open != open_files.end()) {
@@ -71,35 +103,29 @@ bool without_file_system(Worker &worker)
 
 void file_verbs::mkdir(Worker &worker, const Step &step)
 {
-    const auto [parent, name] = split(worker.text(step.dir));
     const dmu::owner_t whose = owner(worker, step);
-    worker.operate(step, [&, parent = parent, name = name] {
-        return in_directory(worker, parent, [&](dmu::znode_t &dzp) {
-            const auto made = dmu::zpl_mkdir(dzp, name, whose);
-            if (made)
-                ++worker.world().objects_in_use;
-            return made.error();
-        });
+    on_directory(worker, step, EEXIST, [&](dmu::znode_t &dzp, const std::string &name) {
+        const auto made = dmu::zpl_mkdir(dzp, name, whose);
+        if (made)
+            ++worker.world().objects_in_use;
+        return made.error();
     });
 }
 
 void file_verbs::rmdir(Worker &worker, const Step &step)
 {
-    const auto [parent, name] = split(worker.text(step.dir));
-    worker.operate(step, [&, parent = parent, name = name] {
-        return in_directory(worker, parent, [&](dmu::znode_t &dzp) {
-            const auto removed = dmu::zpl_rmdir(dzp, name);
-            if (removed)
-                --worker.world().objects_in_use;
-            return removed.error();
-        });
+    on_directory(worker, step, EBUSY, [&](dmu::znode_t &dzp, const std::string &name) {
+        const auto removed = dmu::zpl_rmdir(dzp, name);
+        if (removed)
+            --worker.world().objects_in_use;
+        return removed.error();
     });
 }
 
 void file_verbs::create(Worker &worker, const Step &step)
 {
     const dmu::owner_t whose = owner(worker, step);
-    on_entry(worker, step, [&](dmu::znode_t &dzp, const std::string &name) {
+    on_entry(worker, step, [&](dmu::znode_t &dzp, const std::string &, const std::string &name) {
         const int error = without_file_system(worker) ? dmu::dmu_create(worker.world().objset(), dzp.z_id, name).error()
                                                       : dmu::zpl_create(dzp, name, whose).error();
         if (error == 0)
@@ -110,8 +136,8 @@ void file_verbs::create(Worker &worker, const Step &step)
 
 void file_verbs::unlink(Worker &worker, const Step &step)
 {
-    on_entry(worker, step, [&](dmu::znode_t &dzp, const std::string &name) {
-        close_file(worker, worker.text(step.dir), name);
+    on_entry(worker, step, [&](dmu::znode_t &dzp, const std::string &dir, const std::string &name) {
+        close_file(worker, dir, name);
         const int error = without_file_system(worker) ? dmu::dmu_unlink(worker.world().objset(), dzp.z_id, name).error()
                                                       : dmu::zpl_unlink(dzp, name).error();
         if (error == 0)
@@ -122,11 +148,11 @@ void file_verbs::unlink(Worker &worker, const Step &step)
 
 void file_verbs::rename(Worker &worker, const Step &step)
 {
-    const std::string to_dir = worker.text(step.to_dir.text().empty() ? step.dir : step.to_dir),
+    const std::string to_dir = plain(worker.text(step.to_dir.text().empty() ? step.dir : step.to_dir)),
                       to = worker.text(step.new_name);
-    on_entry(worker, step, [&](dmu::znode_t &from_dir, const std::string &name) {
+    on_entry(worker, step, [&](dmu::znode_t &from_dir, const std::string &dir, const std::string &name) {
         return in_directory(worker, to_dir, [&](dmu::znode_t &target) {
-            close_file(worker, worker.text(step.dir), name);
+            close_file(worker, dir, name);
             close_file(worker, to_dir, to);
             const auto renamed = dmu::zpl_rename(from_dir, name, target, to);
             if (renamed && *renamed)
@@ -138,13 +164,16 @@ void file_verbs::rename(Worker &worker, const Step &step)
 
 void file_verbs::lookup(Worker &worker, const Step &step)
 {
-    on_entry(worker, step,
-             [](dmu::znode_t &dzp, const std::string &name) { return dmu::zpl_lookup(dzp, name).error(); });
+    on_entry(worker, step, [](dmu::znode_t &dzp, const std::string &, const std::string &name) {
+        return dmu::zpl_lookup(dzp, name).error();
+    });
 }
 
 void file_verbs::stat(Worker &worker, const Step &step)
 {
-    on_entry(worker, step, [](dmu::znode_t &dzp, const std::string &name) { return dmu::zpl_stat(dzp, name).error(); });
+    on_entry(worker, step, [](dmu::znode_t &dzp, const std::string &, const std::string &name) {
+        return dmu::zpl_stat(dzp, name).error();
+    });
 }
 
 namespace {
@@ -153,8 +182,9 @@ namespace {
 template <class Body>
 void on_file(Worker &worker, const Step &step, const Body &body)
 {
-    const std::string dir = worker.text(step.dir), name = worker.text(step.name);
+    const std::string dir = plain(worker.text(step.dir)), name = worker.text(step.name);
     worker.operate(step, [&] {
+        dmu::settle();
         auto &open_files = worker.world().open_files;
         const std::string path = dir + "/" + name;
         if (const auto open = open_files.find(path); open != open_files.end()) {
@@ -166,6 +196,7 @@ void on_file(Worker &worker, const Step &step, const Body &body)
             if (!opened)
                 return opened.error();
             const auto in_use = std::make_shared<dmu::znode_ref>(std::move(*opened));
+            dmu::settle();
             open_files.emplace(path, in_use); // somebody else may have been faster: then this use ends here
             return body(**in_use);
         });
@@ -214,7 +245,7 @@ void file_verbs::truncate(Worker &worker, const Step &step)
 
 void file_verbs::dir_stats(Worker &worker, const Step &step)
 {
-    const std::string dir = worker.text(step.dir);
+    const std::string dir = plain(worker.text(step.dir));
     worker.operate(step, [&] {
         return in_directory(worker, dir, [&](dmu::znode_t &dzp) {
             const auto stats = dmu::zap_get_stats(worker.world().objset(), dzp.z_id);
@@ -227,7 +258,7 @@ void file_verbs::dir_stats(Worker &worker, const Step &step)
 
 void file_verbs::readdir(Worker &worker, const Step &step)
 {
-    const std::string dir = worker.text(step.dir);
+    const std::string dir = plain(worker.text(step.dir));
     worker.operate(step, [&] {
         return in_directory(worker, dir, [](dmu::znode_t &dzp) {
             return dmu::zpl_readdir(dzp, [](const std::string &, uint64_t) { return true; }).error();
