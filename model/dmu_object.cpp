@@ -7,6 +7,9 @@
 #include "model/objset.h"
 #include "model/variants/variants.h"
 
+#include <array>
+#include <bit>
+
 namespace dmu {
 
 uint64_t dmu_object_alloc(objset_t &os, const dnode_spec &spec, dmu_tx_t &tx)
@@ -14,7 +17,19 @@ uint64_t dmu_object_alloc(objset_t &os, const dnode_spec &spec, dmu_tx_t &tx)
     Probe probe{Fn::dmu_object_alloc};
     VERIFY(tx.tx_txg != 0);
     VERIFY(spec.slots == DNODE_MIN_SLOTS || knows_large_dnodes(os.os_dmu.config.code));
-    return os.os_dmu.variants.object_alloc->dmu_object_alloc(os, spec, tx);
+    const uint64_t *calls = curthread().calls;
+    const auto now = [calls] {
+        return std::array{calls[static_cast<size_t>(Fn::dmu_object_alloc)],
+                          calls[static_cast<size_t>(Fn::dnode_next_offset)], dnode_hold_impl_calls(calls)};
+    };
+    const auto before = now();
+    const uint64_t object = os.os_dmu.variants.object_alloc->dmu_object_alloc(os, spec, tx);
+    const auto after = now();
+    if (after[0] == before[0] && !costs_no_time()) { // else the counting began anew meanwhile, or is over
+        ++os.os_dmu.alloc_next_offsets[static_cast<size_t>(std::bit_width(after[1] - before[1]))];
+        ++os.os_dmu.alloc_holds[static_cast<size_t>(std::bit_width(after[2] - before[2]))];
+    }
+    return object;
 }
 
 Result<> dmu_object_claim(objset_t &os, uint64_t object, const dnode_spec &spec, dmu_tx_t &tx)

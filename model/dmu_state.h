@@ -85,6 +85,9 @@ struct dmu_state_t {
     dbuf_stats_t dbuf_stats;
     zfetch_stats_t zfetch_stats;
     zfetch_latency_t zfetch_latency{};
+    // Calls of dmu_object_alloc, by how often they called dnode_next_offset and dnode_hold_impl: never, once, from 2,
+    // 4, 8 ... on.
+    std::array<uint64_t, 65> alloc_next_offsets{}, alloc_holds{};
     uint64_t objsets_opened = 0;
     std::array<uint64_t, 16> next_offset_level_calls{}; // dnode_next_offset_level by the level asked for
 };

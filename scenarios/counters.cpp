@@ -137,16 +137,39 @@ std::vector<HistogramRow> World::hold_zap_rows() const
     return rows;
 }
 
-std::vector<HistogramRow> World::zfetch_latency_rows() const
+namespace {
+
+// What has come to counts by powers of two (0, 1, 2, 4 ...) since `before`.
+std::vector<HistogramRow> rows_since(const std::array<uint64_t, 65> &before, const std::array<uint64_t, 65> &now)
 {
     std::vector<HistogramRow> rows;
-    if (spa_ == nullptr)
-        return rows;
-    const dmu::zfetch_latency_t &now = spa_->spa_dmu->zfetch_latency;
     for (size_t i = 0; i < now.size(); ++i)
-        if (const uint64_t count = now[i] - zfetch_latency_before_[i]; count != 0)
+        if (const uint64_t count = now[i] - before[i]; count != 0)
             rows.push_back({i == 0 ? 0 : uint64_t{1} << (i - 1), count});
     return rows;
+}
+
+} // namespace
+
+std::vector<HistogramRow> World::zfetch_latency_rows() const
+{
+    if (spa_ == nullptr)
+        return {};
+    return rows_since(zfetch_latency_before_, spa_->spa_dmu->zfetch_latency);
+}
+
+std::vector<HistogramRow> World::alloc_next_offset_rows() const
+{
+    if (spa_ == nullptr)
+        return {};
+    return rows_since(alloc_next_offsets_before_, spa_->spa_dmu->alloc_next_offsets);
+}
+
+std::vector<HistogramRow> World::alloc_hold_rows() const
+{
+    if (spa_ == nullptr)
+        return {};
+    return rows_since(alloc_holds_before_, spa_->spa_dmu->alloc_holds);
 }
 
 } // namespace scenarios

@@ -111,16 +111,7 @@ void object_verbs::alloc(Worker &worker, const Step &step)
         worker.operate(step, [&] {
             dmu::objset_t &os = worker.world().objset();
             return in_transaction(os, hold_new_object, [&](dmu::dmu_tx_t &tx) {
-                World &world = worker.world();
-                const uint64_t epoch = world.epoch();
-                const CallsWithin next_offsets(dmu::Fn::dnode_next_offset);
-                const uint64_t holds_before = dmu::dnode_hold_impl_calls(sim::curthread().calls);
-                const uint64_t object = dmu::dmu_object_alloc(os, spec, tx);
-                if (epoch == world.epoch()) { // the measured part did not begin within the call
-                    world.next_offset_per_alloc.add(next_offsets.count());
-                    world.hold_per_alloc.add(dmu::dnode_hold_impl_calls(sim::curthread().calls) - holds_before);
-                }
-                world.allocated(object);
+                worker.world().allocated(dmu::dmu_object_alloc(os, spec, tx));
                 return 0;
             });
         });

@@ -390,10 +390,11 @@ void add_world(RunResult &result, const World &world)
     }
     std::sort(result.ops.begin(), result.ops.end(),
               [](const OpResult &a, const OpResult &b) { return a.name < b.name; });
-    if (const auto rows = world.hold_per_alloc.rows(); !rows.empty()) {
-        result.histograms.push_back({"dnode_hold_impl per dmu_object_alloc", HistogramScale::quantize, "calls", rows});
+    if (auto rows = world.alloc_hold_rows(); !rows.empty()) {
+        result.histograms.push_back(
+            {"dnode_hold_impl per dmu_object_alloc", HistogramScale::quantize, "calls", std::move(rows)});
         result.histograms.push_back({"dnode_next_offset per dmu_object_alloc", HistogramScale::quantize, "calls",
-                                     world.next_offset_per_alloc.rows()});
+                                     world.alloc_next_offset_rows()});
     }
     if (auto rows = world.hold_zap_rows(); !rows.empty())
         result.histograms.push_back(

@@ -1,5 +1,4 @@
-// Counting what the operations of a script took: power-of-two histograms as DTrace's quantize(), and latencies in a
-// log-linear histogram, integers throughout.
+// Counting what the operations of a script took: latencies in a log-linear histogram, integers throughout.
 #pragma once
 
 #include "scenarios/run.h"
@@ -12,24 +11,6 @@
 #include <vector>
 
 namespace scenarios {
-
-// Buckets 0, 1, 2, 4, 8, ...: a value v > 0 counts in the largest power of two that is not above it.
-class Quantize {
-public:
-    void add(uint64_t value) { ++buckets_[static_cast<size_t>(std::bit_width(value))]; }
-    std::vector<HistogramRow> rows() const
-    {
-        std::vector<HistogramRow> rows;
-        for (size_t i = 0; i < buckets_.size(); ++i)
-            if (buckets_[i] != 0)
-                rows.push_back({i == 0 ? 0 : uint64_t{1} << (i - 1), buckets_[i]});
-        return rows;
-    }
-    void clear() { buckets_ = {}; }
-
-private:
-    std::array<uint64_t, 65> buckets_{};
-};
 
 // One bucket a value.
 class Linear {

@@ -186,12 +186,12 @@ void World::begin_measurement()
     ++epoch_;
     for (Tally &tally : tallies)
         tally = Tally{};
-    next_offset_per_alloc.clear();
-    hold_per_alloc.clear();
     handed_out.clear();
     kstats_before_ = kstats();
     hold_zap_before_ = spa_->dsl_pool().dp_hold_zap_holds;
     zfetch_latency_before_ = spa_->spa_dmu->zfetch_latency;
+    alloc_next_offsets_before_ = spa_->spa_dmu->alloc_next_offsets;
+    alloc_holds_before_ = spa_->spa_dmu->alloc_holds;
 }
 
 std::string World::warmup_text() const

@@ -98,8 +98,6 @@ public:
     std::map<std::string, uint64_t> zaps;              // object numbers by the names that scripts give them
     std::map<std::string, dmu::zap_stats_t> zap_stats; // of ZAPs and directories, as last read by a script
     ObjectRuns handed_out;
-    Quantize next_offset_per_alloc;
-    Quantize hold_per_alloc;
     std::vector<Tally> tallies; // by index in operations()
     std::vector<Refusal> refusals;
 
@@ -118,6 +116,8 @@ public:
     void objset_opened();
     std::vector<HistogramRow> zfetch_latency_rows() const; // of dmu_zfetch in the measured part, by microseconds
     std::vector<HistogramRow> hold_zap_rows() const;       // dmu_tx_hold_zap in the measured part, by holds of its ZAP
+    std::vector<HistogramRow> alloc_next_offset_rows() const; // dmu_object_alloc there, by what it called
+    std::vector<HistogramRow> alloc_hold_rows() const;
 
     // ---- time ----
     uint64_t epoch() const { return epoch_; } // changes when the measured part begins
@@ -148,6 +148,7 @@ private:
     std::unique_ptr<dmu::zfsvfs_t> filesystem_; // null: no operation needs one
     std::array<uint64_t, 32> hold_zap_before_{};
     dmu::zfetch_latency_t zfetch_latency_before_{};
+    std::array<uint64_t, 65> alloc_next_offsets_before_{}, alloc_holds_before_{};
     std::vector<GroupState> groups_;
     std::map<std::string, std::unique_ptr<Barrier>> barriers_;
     std::map<std::string, uint64_t> closed_kstats_;
@@ -266,20 +267,6 @@ private:
     std::map<std::pair<uint32_t, uint64_t>, uint64_t> positions_; // by step and object
     std::vector<Round> rounds_;
     std::map<uint32_t, uint64_t> visits_; // of shared repeats, by step id
-};
-
-// Calls of a function made by the running thread since the object was made.
-class CallsWithin {
-public:
-    explicit CallsWithin(dmu::Fn function)
-        : slot_(&sim::curthread().calls[static_cast<size_t>(function)]), before_(*slot_)
-    {
-    }
-    uint64_t count() const { return *slot_ - before_; }
-
-private:
-    const uint64_t *slot_;
-    uint64_t before_;
 };
 
 } // namespace scenarios

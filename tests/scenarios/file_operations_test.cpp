@@ -209,6 +209,32 @@ TEST_CASE("a name that is too long is refused by every operation in the same wor
     CHECK(errors(run_steps(R"({"op": "read", "name": ".", "size": 1})"), "read", "EISDIR") == 1);
 }
 
+TEST_CASE("what an allocation calls is counted whoever allocates, and in the measured part only")
+{
+    const std::string text = R"({"name": "t", "code": {"era": "zol-2016-05"}, "setup": [{"op": "create", "name": "s"}],
+        "warmup": {"op": "create", "count": 20}, "workload": [{"name": "g", "threads": 2, "steps": [{"repeat": 50, "shared": true,
+        "steps": [{"op": "create", "name": "f{n}"}]}, {"op": "mkdir", "dir": "d{thread}"}, {"op": "zap_create", "zap": "z{thread}"}, {"op": "alloc"}]}]})";
+    for (const char *path : {"zpl", "dmu"}) {
+        const RunResult result = run_text(text, {std::string("code.create_path=") + path});
+        CHECK(result.ending == "");
+        const auto sum = [&](const char *name) {
+            uint64_t calls = 0;
+            for (const HistogramResult &one : result.histograms)
+                if (one.name == name)
+                    for (const HistogramRow &row : one.rows)
+                        calls += row.count;
+            return calls;
+        };
+        // 30 creates are left after the warmup, and one may have been on its way when it was over.
+        CHECK(sum("dnode_hold_impl per dmu_object_alloc") >= 36);
+        CHECK(sum("dnode_hold_impl per dmu_object_alloc") <= 37);
+        CHECK(sum("dnode_next_offset per dmu_object_alloc") == sum("dnode_hold_impl per dmu_object_alloc"));
+    }
+    CHECK(rows(run_steps(
+                   R"({"op": "zap_create", "zap": "z"}, {"op": "alloc", "count": 3}, {"op": "create", "name": "f"})"),
+               "dnode_hold_impl per dmu_object_alloc") == "2:5");
+}
+
 TEST_CASE("every era works with each of the dbuf cache and arc_buf_access on and off")
 {
     const std::string steps =

@@ -58,17 +58,6 @@ TEST_CASE("numbers far apart take no room for what lies between, and are chosen 
     CHECK(live.count() == 0);
 }
 
-TEST_CASE("quantize counts in the largest power of two that is not above the value")
-{
-    Quantize histogram;
-    for (const uint64_t value : {0, 0, 1, 2, 3, 4, 4095, 4096, 8191})
-        histogram.add(value);
-    std::vector<std::pair<uint64_t, uint64_t>> rows;
-    for (const HistogramRow &row : histogram.rows())
-        rows.emplace_back(row.bucket, row.count);
-    CHECK(rows == std::vector<std::pair<uint64_t, uint64_t>>{{0, 2}, {1, 1}, {2, 2}, {4, 1}, {2048, 1}, {4096, 2}});
-}
-
 TEST_CASE("latencies are exact below 128 and within one part in 64 above")
 {
     LatencyHistogram small;
