@@ -178,10 +178,12 @@ Result<uint64_t> zpl_readdir(znode_t &dzp, const std::function<bool(const std::s
 
 // The file, open as long as the use lives. ENOENT, EISDIR, ENAMETOOLONG.
 Result<znode_ref> zfs_open_file(znode_t &dzp, std::string_view name);
+// Asked between two pieces of what is read or written; false ends it there, as a signal does. Null: it goes to the end.
+using go_on_t = std::function<bool()>;
 // The bytes read: fewer than size at the file's end. EIO.
-Result<uint64_t> zpl_read(znode_t &zp, uint64_t offset, uint64_t size);
+Result<uint64_t> zpl_read(znode_t &zp, uint64_t offset, uint64_t size, const go_on_t &go_on = nullptr);
 // Which bytes is not asked. REQUIRES: offset + size fits a file.
-Result<> zpl_write(znode_t &zp, uint64_t offset, uint64_t size);
+Result<> zpl_write(znode_t &zp, uint64_t offset, uint64_t size, const go_on_t &go_on = nullptr);
 Result<> zpl_truncate(znode_t &zp, uint64_t size); // shorter, or longer by a hole
 
 // The recorded sequence without a file system around it: one transaction, one object, one name.

@@ -121,7 +121,7 @@ Result<znode_ref> zfs_open_file(znode_t &dzp, std::string_view name)
     return zp;
 }
 
-Result<uint64_t> zpl_read(znode_t &zp, uint64_t offset, uint64_t size)
+Result<uint64_t> zpl_read(znode_t &zp, uint64_t offset, uint64_t size, const go_on_t &go_on)
 {
     Probe probe{Fn::zpl_read};
     charge_system_call();
@@ -137,11 +137,13 @@ Result<uint64_t> zpl_read(znode_t &zp, uint64_t offset, uint64_t size)
         if (auto read = dmu_read_uio_dnode(dnode_of(zp), at, chunk); !read)
             return SET_ERROR(read.error());
         done += chunk;
+        if (done < bytes && go_on != nullptr && !go_on())
+            return done;
     }
     return bytes;
 }
 
-Result<> zpl_write(znode_t &zp, uint64_t offset, uint64_t size)
+Result<> zpl_write(znode_t &zp, uint64_t offset, uint64_t size, const go_on_t &go_on)
 {
     Probe probe{Fn::zpl_write};
     charge_system_call();
@@ -158,6 +160,8 @@ Result<> zpl_write(znode_t &zp, uint64_t offset, uint64_t size)
         if (auto written = write_record(zp, at, bytes, grow); !written)
             return written;
         done += bytes;
+        if (done < size && go_on != nullptr && !go_on())
+            break;
     }
     return {};
 }

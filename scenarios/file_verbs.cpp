@@ -226,15 +226,19 @@ uint64_t place(Worker &worker, const Step &step, const dmu::znode_t &zp, uint64_
 void file_verbs::read(Worker &worker, const Step &step)
 {
     const uint64_t size = worker.value(step, step.size);
-    on_file(worker, step,
-            [&](dmu::znode_t &zp) { return dmu::zpl_read(zp, place(worker, step, zp, size, false), size).error(); });
+    on_file(worker, step, [&](dmu::znode_t &zp) {
+        const uint64_t at = place(worker, step, zp, size, false);
+        return dmu::zpl_read(zp, at, size, [&] { return worker.world().part_done(); }).error();
+    });
 }
 
 void file_verbs::write(Worker &worker, const Step &step)
 {
     const uint64_t size = worker.value(step, step.size);
-    on_file(worker, step,
-            [&](dmu::znode_t &zp) { return dmu::zpl_write(zp, place(worker, step, zp, size, true), size).error(); });
+    on_file(worker, step, [&](dmu::znode_t &zp) {
+        const uint64_t at = place(worker, step, zp, size, true);
+        return dmu::zpl_write(zp, at, size, [&] { return worker.world().part_done(); }).error();
+    });
 }
 
 void file_verbs::truncate(Worker &worker, const Step &step)

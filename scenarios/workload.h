@@ -132,6 +132,11 @@ public:
     // Ends the run there: the running thread does not come back.
     [[noreturn]] void give_up(sim::Ending ending, std::string text);
 
+    bool part_done()  // of an operation that takes long; false: it is to end
+    {
+        step_done();
+        return !stopping();
+    }
     // ---- operations that need the objset for themselves ----
     uint64_t operations_running = 0;
     uint64_t waiting_alone = 0;

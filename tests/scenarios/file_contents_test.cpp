@@ -248,3 +248,28 @@ TEST_CASE("a hold has a frame a level, on the heap or on the stack")
     CHECK(calls("stack-frame", "dbuf_hold_impl").first == on_heap.first);
     CHECK(calls("stack-frame", "dbuf_hold_impl_arg").first == 0);
 }
+
+TEST_CASE("a write or read that would go on for ever ends at the stop, and when the caller wants no more")
+{
+    const std::string write = R"({"op": "create", "name": "a"}, {"op": "write", "name": "a", "size": "1T"})";
+    const std::string read =
+        R"({"op": "create", "name": "a"}, {"op": "write", "name": "a", "offset": "1T", "size": "1K"}, {"op": "read", "name": "a", "size": "1T"})";
+    for (const std::string &steps : {write, read}) {
+        const std::string text = R"({"name": "t", "workload": [{"name": "g", "steps": [)" + steps +
+                                 R"(, {"op": "unlink", "name": "a"}]}], "stop": {"simulated": "50ms"}})";
+        const RunResult result = run_text(text);
+        CHECK(result.ending == "");
+        CHECK(result.end == End::completed);
+        CHECK(result.simulated_ps >= 50'000'000'000u);
+        CHECK(result.simulated_ps < 60'000'000'000u);
+        CHECK(count(result, "write") == 1);
+        CHECK(count(result, "unlink") == 0);
+
+        uint64_t asked = 0;
+        RunOptions options;
+        options.progress = [&](const Progress &) { return ++asked < 3; };
+        CHECK(run(read_scenario(parse_json("test", text), {parse_override("stop.simulated=1000s")}), options).end ==
+              End::interrupted);
+        CHECK(asked == 3);
+    }
+}
