@@ -168,7 +168,7 @@ std::vector<Operation> object_operations()
                                      "touches the slot: brings threads there together.")},
                              hold));
     list.push_back(operation(
-        "object_update", "Changes each object's bonus under its structure lock, as writer; ENOENT.",
+        "object_update", "Changes each object's bonus under its structure lock, as writer; ENOENT, EPERM.",
         {required(objects_field("Object numbers.")),
          number("work", &Step::work_ns, {Unit::duration, 0, longest_ns}, "How long it holds the lock for that.")},
         object_update));
@@ -179,7 +179,7 @@ std::vector<Operation> object_operations()
                    required(quantity("size", &Step::size, {Unit::size, 1, write_size_max}, "How many bytes."))},
                   object_read));
     list.push_back(
-        operation("object_write", "Writes a range of each object, in a transaction of its own; ENOENT.",
+        operation("object_write", "Writes a range of each object, in a transaction of its own; ENOENT, EPERM.",
                   {required(objects_field("Object numbers.")),
                    quantity("offset", &Step::offset, {Unit::size, 0, write_offset_max}, "First byte."),
                    required(quantity("size", &Step::size, {Unit::size, 1, write_size_max}, "How many bytes."))},

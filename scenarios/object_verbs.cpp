@@ -14,6 +14,9 @@
 #include "model/txg.h"
 #include "scenarios/workload.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace scenarios {
 
 namespace {
@@ -39,12 +42,58 @@ void for_each_object(Worker &worker, const Step &step, const F &function)
     }
 }
 
-// Runs `body` in a transaction of its own that has the holds which `hold` asks for.
+// Of a type that scripts allocate: neither a ZAP nor anything of the file system.
+bool is_plain(const dmu::dnode_t &dn)
+{
+    const bool known = std::any_of(std::begin(object_types), std::end(object_types),
+                                   [&](const ObjectType &type) { return type.type == dn.dn_type; });
+    return known && (dn.dn_bonustype == dmu::DMU_OT_NONE || dn.dn_bonustype == dmu::DMU_OT_UINT64_OTHER);
+}
+
+// Why a script may not change this object: it is somebody else's, who believes to know what is in it (EPERM), or
+// nobody's at this instant, being made or freed (ENOENT). 0: it may.
+int refusal(const dmu::dnode_t &dn, bool lives)
+{
+    if (!is_plain(dn))
+        return EPERM;
+    return lives ? 0 : ENOENT;
+}
+int refusal(dmu::dmu_tx_t &tx, bool lives)
+{
+    for (const dmu::dmu_tx_hold_t &txh : tx)
+        if (txh.txh_dnode != nullptr)
+            return refusal(*txh.txh_dnode, lives);
+    return 0;
+}
+
+bool lives(World &world, uint64_t object)
+{
+    sim::settle();
+    return world.live.contains(object);
+}
+
+// Nobody frees the object meanwhile, as whoever uses objects of the DMU sees to.
+template <class Body>
+int at_work_on(World &world, uint64_t object, const Body &body)
+{
+    sim::settle();
+    ++world.at_work[object];
+    const int error = body();
+    sim::settle();
+    if (--world.at_work[object] == 0)
+        world.at_work.erase(object);
+    return error;
+}
+
+// Runs `body` in a transaction of its own that has the holds which `hold` asks for, unless that has an error.
 template <class Hold, class Body>
 int in_transaction(dmu::objset_t &os, const Hold &hold, const Body &body)
 {
     dmu::dmu_tx_ptr tx = dmu::dmu_tx_create(os);
-    hold(*tx);
+    if (const int error = hold(*tx)) {
+        dmu::dmu_tx_abort(std::move(tx));
+        return error;
+    }
     if (const auto assigned = dmu::dmu_tx_assign(*tx, dmu::TXG_WAIT); !assigned) {
         dmu::dmu_tx_abort(std::move(tx));
         return assigned.error();
@@ -54,9 +103,10 @@ int in_transaction(dmu::objset_t &os, const Hold &hold, const Body &body)
     return error;
 }
 
-void hold_new_object(dmu::dmu_tx_t &tx)
+int hold_new_object(dmu::dmu_tx_t &tx)
 {
     dmu::dmu_tx_hold_bonus(tx, dmu::DMU_NEW_OBJECT);
+    return 0;
 }
 
 dmu::dnode_spec spec_of(const Step &step)
@@ -72,11 +122,19 @@ dmu::dnode_spec spec_of(const Step &step)
     return spec;
 }
 
-void free_one(Worker &worker, const Step &step, uint64_t object)
+// lived: until this step chose it. REQUIRES: the caller has settled.
+void free_one(Worker &worker, const Step &step, uint64_t object, bool lived)
 {
     worker.operate(step, [&] {
         dmu::objset_t &os = worker.world().objset();
-        const auto hold = [object](dmu::dmu_tx_t &tx) { dmu::dmu_tx_hold_free(tx, object, 0, dmu::DMU_OBJECT_END); };
+        if (lived && worker.world().at_work.contains(object)) {
+            worker.world().live.add(object);
+            return EBUSY;
+        }
+        const auto hold = [&](dmu::dmu_tx_t &tx) {
+            dmu::dmu_tx_hold_free(tx, object, 0, dmu::DMU_OBJECT_END);
+            return refusal(tx, lived);
+        };
         return in_transaction(os, hold, [&](dmu::dmu_tx_t &tx) {
             const auto freed = dmu::dmu_object_free(os, object, tx);
             if (freed)
@@ -140,9 +198,9 @@ void object_verbs::free(Worker &worker, const Step &step)
 {
     if (step.which.empty()) {
         for_each_object(worker, step, [&](uint64_t object) {
-            sim::settle();
+            const bool lived = lives(worker.world(), object);
             worker.world().live.remove(object);
-            free_one(worker, step, object);
+            free_one(worker, step, object, lived);
         });
         return;
     }
@@ -153,7 +211,8 @@ void object_verbs::free(Worker &worker, const Step &step)
                 worker.world().live.add(chosen[i]); // nobody has freed them
             return;
         }
-        free_one(worker, step, chosen[i]);
+        sim::settle();
+        free_one(worker, step, chosen[i], true);
     }
 }
 
@@ -264,9 +323,15 @@ void object_verbs::object_update(Worker &worker, const Step &step)
 {
     const sim::Duration work = sim::nanoseconds(static_cast<int64_t>(step.work_ns));
     for_each_object(worker, step, [&](uint64_t object) {
+        World &world = worker.world();
         worker.operate(step, [&] {
-            dmu::objset_t &os = worker.world().objset();
-            return os.os_dmu.variants.assign_order->update(os, object, work).error();
+            return at_work_on(world, object, [&] {
+                dmu::objset_t &os = world.objset();
+                if (lives(world, object))
+                    return os.os_dmu.variants.assign_order->update(os, object, work).error();
+                const auto held = dmu::dnode_hold(os, object);
+                return held ? refusal(**held, false) : held.error();
+            });
         });
     });
 }
@@ -275,11 +340,17 @@ void object_verbs::object_write(Worker &worker, const Step &step)
 {
     const uint64_t offset = worker.value(step, step.offset), size = worker.value(step, step.size);
     for_each_object(worker, step, [&](uint64_t object) {
+        World &world = worker.world();
         worker.operate(step, [&] {
-            dmu::objset_t &os = worker.world().objset();
-            const auto hold = [&](dmu::dmu_tx_t &tx) { dmu::dmu_tx_hold_write(tx, object, offset, size); };
-            return in_transaction(os, hold, [&](dmu::dmu_tx_t &tx) {
-                return dmu::dmu_write(os, object, offset, size, nullptr, tx).error();
+            return at_work_on(world, object, [&] {
+                dmu::objset_t &os = world.objset();
+                const auto hold = [&](dmu::dmu_tx_t &tx) {
+                    dmu::dmu_tx_hold_write(tx, object, offset, size);
+                    return refusal(tx, lives(world, object));
+                };
+                return in_transaction(os, hold, [&](dmu::dmu_tx_t &tx) {
+                    return dmu::dmu_write(os, object, offset, size, nullptr, tx).error();
+                });
             });
         });
     });

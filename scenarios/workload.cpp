@@ -53,7 +53,8 @@ bool chooses_live(const Scenario &scenario)
 {
     bool chooses = false;
     for (const Group &group : scenario.workload)
-        for_each_step(group.steps, [&](const Step &step) { chooses = chooses || !step.which.empty(); });
+        for_each_step(group.steps,
+                      [&](const Step &step) { chooses = chooses || !step.which.empty() || !step.objects.empty(); });
     return chooses;
 }
 

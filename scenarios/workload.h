@@ -90,6 +90,7 @@ public:
 
     // ---- what operations keep ----
     LiveObjects live;
+    std::map<uint64_t, uint64_t> at_work; // operations that change an object, by its number
     std::map<std::string, dmu::dmu_tx_ptr> held;
     std::map<std::string, std::unique_ptr<ScriptLock>> locks;
     // Files that scripts have read or written, by path, as a program keeps its descriptors: until they lose that name.
@@ -132,11 +133,12 @@ public:
     // Ends the run there: the running thread does not come back.
     [[noreturn]] void give_up(sim::Ending ending, std::string text);
 
-    bool part_done()  // of an operation that takes long; false: it is to end
+    bool part_done() // of an operation that takes long; false: it is to end
     {
         step_done();
         return !stopping();
     }
+
     // ---- operations that need the objset for themselves ----
     uint64_t operations_running = 0;
     uint64_t waiting_alone = 0;
@@ -163,7 +165,7 @@ private:
     const bool record_objects_;
     const bool record_series_;
     const bool needs_file_system_;
-    const bool orders_live_; // somebody chooses among live objects while others make them
+    const bool orders_live_; // somebody asks which objects live while others make them
     uint64_t operations_ = 0;
     uint64_t polls_ = 0;
     bool measuring_ = false;

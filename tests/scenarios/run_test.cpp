@@ -364,3 +364,42 @@ TEST_CASE("a number that is out of bounds in the setup is told, too")
                                  "workload": [{"steps": [{"op": "sync"}]}]})"),
         InputError);
 }
+
+TEST_CASE("object operations leave alone what the file system and ZAPs believe to know")
+{
+    const RunResult result = run_steps(
+        R"({"op": "mkdir", "dir": "d"}, {"op": "create", "name": "f"}, {"op": "zap_create", "zap": "z"}, {"op": "sync"},
+        {"op": "object_write", "objects": [[1, 9, 1]], "offset": 0, "size": 9000}, {"op": "object_update", "objects": [[1, 9, 1]]},
+        {"op": "free", "objects": [[1, 9, 1]]}, {"op": "object_read", "objects": [[1, 9, 1]], "offset": 0, "size": 512},
+        {"repeat": 40, "steps": [{"op": "create", "dir": "d", "name": "f{i}"}, {"op": "zap_add", "zap": "z", "name": "n{i}", "value": 1}]},
+        {"op": "unlink", "name": "f"}, {"op": "alloc"}, {"op": "sync"})");
+    CHECK(result.ending == "");
+    for (const char *op : {"object_write", "object_update", "free"}) {
+        INFO(op);
+        CHECK(errors(result, op, "EPERM") == 9);
+        CHECK(count(result, op) == 0);
+    }
+    CHECK(count(result, "object_read") == 9);
+    CHECK(count(result, "create") == 41);
+    CHECK(count(result, "zap_add") == 40);
+}
+
+TEST_CASE("an object may be written and freed by its number at the moment in which it is made")
+{
+    // Numbers come round in every txg; most tries meet none, some one that its maker has not handed out yet.
+    for (const char *era : {"illumos-2016", "zol-2017", "head"})
+        for (const char *seed : {"1", "2", "3"}) {
+            const RunResult result = run_text(
+                R"({"name": "t", "machine": {"cpus": 3}, "pool": {"txg_timeout": "1ms", "dirty_data_max": "2M"},
+                "setup": [{"op": "mkdir", "dir": "d"}], "workload": [{"name": "g", "threads": 6, "steps": [{"repeat": 60, "steps": [
+                {"choose": [{"weight": 1, "steps": [{"op": "sync"}]}, {"weight": 3, "steps": []}]}, {"op": "alloc"},
+                {"op": "object_write", "objects": [[7, 40, 1]], "offset": 0, "size": 9000}, {"op": "create", "dir": "d", "name": "f{i}"},
+                {"op": "free", "objects": [[8, 38, 3]]}, {"op": "unlink", "dir": "d", "name": "f{i}"}, {"op": "object_update", "objects": [[8, 38, 5]]}]},
+                {"op": "sync"}]}]})",
+                {std::string("code.era=") + era, std::string("seed=") + seed});
+            CHECK(result.ending == "");
+            CHECK(result.end == End::completed);
+            CHECK(count(result, "object_write") > 0);
+            CHECK(errors(result, "object_write", "EPERM") > 0);
+        }
+}
