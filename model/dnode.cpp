@@ -299,6 +299,7 @@ Result<> dnode_set_blksz(dnode_t &dn, uint64_t size, uint32_t ibs, dmu_tx_t &tx)
         dbuf_new_size(**first, static_cast<uint32_t>(size), tx);
     else if (first.error() != ENOENT)
         return SET_ERROR(ENOTSUP);
+    settle(); // a writer of the file looks at it without the lock
     dnode_setdblksz(dn, static_cast<uint32_t>(size));
     dnode_setdirty(dn, tx);
     dn.dn_next_blksz[tx.tx_txg & TXG_MASK] = static_cast<uint32_t>(size);

@@ -225,6 +225,7 @@ void sa_bulk_update(znode_t &zp, dmu_tx_t &tx)
     Probe probe{Fn::sa_bulk_update};
     auto held = mutex_enter(zp.z_sa_lock);
     dmu_buf_will_dirty(zp.z_sa_hdl, tx);
+    settle(); // read without z_lock, as in the real code: somebody may be at it
     znode_phys_t &phys = znode_phys(zp);
     phys.zp_mode_and_size = (zp.z_is_dir ? directory_bit : 0) | zp.z_size;
     phys.zp_links = zp.z_links;

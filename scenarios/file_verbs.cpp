@@ -68,23 +68,35 @@ void on_directory(Worker &worker, const Step &step, int error_of_root, const Bod
     });
 }
 
+// A use of an open file ends; with the last one it is closed. Who is last is known only when everybody before has been
+// let first, and it is not left to a destructor, which may not throw.
+void let_go(std::shared_ptr<dmu::znode_ref> file)
+{
+    dmu::settle();
+    if (file.use_count() == 1)
+        file->rele();
+}
+
 // Before a file loses its name: it, or everything in it if it is a directory.
 void close_file(Worker &worker, const std::string &dir, const std::string &name)
 {
     dmu::settle(); // what others open or close before this instant is seen
     auto &open_files = worker.world().open_files;
     const std::string path = dir + "/" + name;
-    if (const auto open = open_files.find(path); open != open_files.end()) {
-        const std::shared_ptr<dmu::znode_ref> last = std::move(open->second);
+    const auto close = [&](std::map<std::string, std::shared_ptr<dmu::znode_ref>>::iterator open) {
+        std::shared_ptr<dmu::znode_ref> file = std::move(open->second);
         open_files.erase(open);
-    }
+        let_go(std::move(file));
+    };
+    if (const auto open = open_files.find(path); open != open_files.end())
+        close(open);
     const std::string inside = path.substr(path.starts_with("/") ? 1 : 0) + "/";
     while (true) {
+        dmu::settle();
         const auto open = open_files.lower_bound(inside);
         if (open == open_files.end() || !open->first.starts_with(inside))
             return;
-        const std::shared_ptr<dmu::znode_ref> last = std::move(open->second);
-        open_files.erase(open);
+        close(open);
     }
 }
 
@@ -188,17 +200,21 @@ void on_file(Worker &worker, const Step &step, const Body &body)
         auto &open_files = worker.world().open_files;
         const std::string path = dir + "/" + name;
         if (const auto open = open_files.find(path); open != open_files.end()) {
-            const std::shared_ptr<dmu::znode_ref> in_use = open->second;
-            return body(**in_use);
+            std::shared_ptr<dmu::znode_ref> in_use = open->second;
+            const int error = body(**in_use);
+            let_go(std::move(in_use));
+            return error;
         }
         return in_directory(worker, dir, [&](dmu::znode_t &dzp) {
             auto opened = dmu::zfs_open_file(dzp, name);
             if (!opened)
                 return opened.error();
-            const auto in_use = std::make_shared<dmu::znode_ref>(std::move(*opened));
+            auto in_use = std::make_shared<dmu::znode_ref>(std::move(*opened));
             dmu::settle();
             open_files.emplace(path, in_use); // somebody else may have been faster: then this use ends here
-            return body(**in_use);
+            const int error = body(**in_use);
+            let_go(std::move(in_use));
+            return error;
         });
     });
 }
