@@ -30,7 +30,7 @@ zap_name_t::zap_name_t(zap_t &zap, std::string_view name) : key_(name.substr(0, 
     zap_getflags_probe();
 }
 
-zap_name_t::~zap_name_t()
+zap_name_t::~zap_name_t() noexcept(false)
 {
     Probe probe{Fn::zap_name_free};
     kmem_free(zap_name_bytes);

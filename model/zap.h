@@ -126,7 +126,7 @@ public:
     static constexpr uint64_t end_cookie = ~0ull;
 
     zap_cursor_t(objset_t &os, uint64_t zapobj, uint64_t serialized = 0);
-    ~zap_cursor_t(); // zap_cursor_fini
+    ~zap_cursor_t() noexcept(false); // zap_cursor_fini
     zap_cursor_t(const zap_cursor_t &) = delete;
     zap_cursor_t &operator=(const zap_cursor_t &) = delete;
 

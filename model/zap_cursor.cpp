@@ -26,7 +26,7 @@ zap_cursor_t::zap_cursor_t(objset_t &os, uint64_t zapobj, uint64_t serialized)
 {
 }
 
-zap_cursor_t::~zap_cursor_t()
+zap_cursor_t::~zap_cursor_t() noexcept(false)
 {
     Probe probe{Fn::zap_cursor_fini};
     if (!zc_holds)

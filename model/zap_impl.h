@@ -69,7 +69,7 @@ public:
     zap_lock_t(zap_t &zap, dmu_buf_hold_t db, rw_guard_t guard);
     zap_lock_t(zap_lock_t &&other) { *this = std::move(other); }
     zap_lock_t &operator=(zap_lock_t &&other);
-    ~zap_lock_t() { zap_unlockdir(); }
+    ~zap_lock_t() noexcept(false) { zap_unlockdir(); }
 
     explicit operator bool() const { return zap_ != nullptr; }
     zap_t *operator->() const { return zap_; }
@@ -96,7 +96,7 @@ public:
     zap_leaf_hold_t(zap_leaf_t &leaf, dmu_buf_hold_t db, rw_guard_t guard);
     zap_leaf_hold_t(zap_leaf_hold_t &&other) { *this = std::move(other); }
     zap_leaf_hold_t &operator=(zap_leaf_hold_t &&other);
-    ~zap_leaf_hold_t() { zap_put_leaf(); }
+    ~zap_leaf_hold_t() noexcept(false) { zap_put_leaf(); }
 
     explicit operator bool() const { return leaf_ != nullptr; }
     zap_leaf_t *operator->() const { return leaf_; }
@@ -117,7 +117,7 @@ private:
 class zap_name_t {
 public:
     zap_name_t(zap_t &zap, std::string_view name);
-    ~zap_name_t();
+    ~zap_name_t() noexcept(false);
     zap_name_t(const zap_name_t &) = delete;
     zap_name_t &operator=(const zap_name_t &) = delete;
 

@@ -14,7 +14,7 @@ public:
         kmem_alloc(sizeof(zio_t));
         Probe create_probe{Fn::zio_create};
     }
-    ~zio_t() { kmem_free(sizeof(zio_t)); }
+    ~zio_t() noexcept(false) { kmem_free(sizeof(zio_t)); }
     zio_t(const zio_t &) = delete;
     zio_t &operator=(const zio_t &) = delete;
 

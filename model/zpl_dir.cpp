@@ -22,7 +22,7 @@ zfs_enter::zfs_enter(zfsvfs_t &zfsvfs) : lock_(zfsvfs.z_teardown_lock[curthread(
     ++lock_.rr_anon_rcount;
 }
 
-zfs_enter::~zfs_enter()
+zfs_enter::~zfs_enter() noexcept(false)
 {
     Probe probe{Fn::rrm_exit};
     auto held = mutex_enter(lock_.rr_lock);

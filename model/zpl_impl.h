@@ -19,7 +19,7 @@ constexpr uint64_t zfs_log_bytes = 256; // of a record: the file's attributes an
 class zfs_enter {
 public:
     explicit zfs_enter(zfsvfs_t &zfsvfs);
-    ~zfs_enter();
+    ~zfs_enter() noexcept(false);
     zfs_enter(const zfs_enter &) = delete;
     zfs_enter &operator=(const zfs_enter &) = delete;
 

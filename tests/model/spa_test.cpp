@@ -3,6 +3,7 @@
 
 #include "model/dmu_object.h"
 #include "model/objset.h"
+#include "model/zpl_impl.h"
 #include "tests/model/pool_fixture.h"
 
 using namespace dmu_test;
@@ -65,4 +66,16 @@ TEST_CASE("after an export and import everything is read back from disk, and 13 
         CHECK(spa.dsl_pool().dp_vdev.stats().vs_reads == reads + 8);
         CHECK(now_ps() - start >= 7 * ms / 10);
     });
+}
+
+TEST_CASE("an invariant that breaks while a scope is left ends the run, not the program")
+{
+    const sim::End end = run_objset(quiet_config(), [](spa_t &spa) {
+        const auto zfsvfs = zfs_create_fs(spa.objset());
+        const zfs_enter entered(*zfsvfs);
+        for (auto &lock : zfsvfs->z_teardown_lock)
+            lock.rr_lock.enter(); // leaving will want one of them
+    });
+    CHECK(end.ending == sim::Ending::invariant);
+    CHECK(end.text.find("rrm_exit") != std::string::npos);
 }
