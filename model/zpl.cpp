@@ -55,13 +55,6 @@ Result<znode_ref> vop_lookup(znode_t &dzp, std::string_view name)
 
 using open_dir_t = std::shared_ptr<znode_ref>;
 
-// Not left to the destructor of a shared_ptr, which may not throw.
-void let_go(open_dir_t dir)
-{
-    if (dir != nullptr && dir.use_count() == 1)
-        dir->rele();
-}
-
 // Null: not all of the path is known, or it has a "." or "..", which are nobody's own names.
 open_dir_t find_open_dir(const zfsvfs_t &zfsvfs, std::string_view path)
 {
@@ -376,6 +369,15 @@ Result<> remove_any(znode_t &dzp, std::string_view name, bool is_dir)
 }
 
 } // namespace
+
+void let_go(std::shared_ptr<znode_ref> use)
+{
+    if (use == nullptr)
+        return;
+    settle();
+    if (use.use_count() == 1)
+        use->rele();
+}
 
 int name_error(std::string_view name)
 {

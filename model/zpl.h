@@ -156,6 +156,10 @@ void zfs_umount(std::unique_ptr<zfsvfs_t> zfsvfs);
 // The directory of that path ("" is the root). ENOENT, ENOTDIR, ENAMETOOLONG. Directories in use are found in the name
 // cache.
 Result<znode_ref> zfs_open_dir(zfsvfs_t &zfsvfs, std::string_view path);
+// One of several that share a use is done with it (null: with none); with the last it ends. Settles first, since who is
+// last is known only when everybody before has been let first. Not left to a shared_ptr's destructor, which may not
+// throw.
+void let_go(std::shared_ptr<znode_ref> use);
 
 struct zfs_attributes_t {
     uint64_t object;

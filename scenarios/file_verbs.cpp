@@ -68,15 +68,6 @@ void on_directory(Worker &worker, const Step &step, int error_of_root, const Bod
     });
 }
 
-// A use of an open file ends; with the last one it is closed. Who is last is known only when everybody before has been
-// let first, and it is not left to a destructor, which may not throw.
-void let_go(std::shared_ptr<dmu::znode_ref> file)
-{
-    dmu::settle();
-    if (file.use_count() == 1)
-        file->rele();
-}
-
 // Before a file loses its name: it, or everything in it if it is a directory.
 void close_file(Worker &worker, const std::string &dir, const std::string &name)
 {
@@ -86,7 +77,7 @@ void close_file(Worker &worker, const std::string &dir, const std::string &name)
     const auto close = [&](std::map<std::string, std::shared_ptr<dmu::znode_ref>>::iterator open) {
         std::shared_ptr<dmu::znode_ref> file = std::move(open->second);
         open_files.erase(open);
-        let_go(std::move(file));
+        dmu::let_go(std::move(file));
     };
     if (const auto open = open_files.find(path); open != open_files.end())
         close(open);
@@ -202,7 +193,7 @@ void on_file(Worker &worker, const Step &step, const Body &body)
         if (const auto open = open_files.find(path); open != open_files.end()) {
             std::shared_ptr<dmu::znode_ref> in_use = open->second;
             const int error = body(**in_use);
-            let_go(std::move(in_use));
+            dmu::let_go(std::move(in_use));
             return error;
         }
         return in_directory(worker, dir, [&](dmu::znode_t &dzp) {
@@ -213,7 +204,7 @@ void on_file(Worker &worker, const Step &step, const Body &body)
             dmu::settle();
             open_files.emplace(path, in_use); // somebody else may have been faster: then this use ends here
             const int error = body(**in_use);
-            let_go(std::move(in_use));
+            dmu::let_go(std::move(in_use));
             return error;
         });
     });
