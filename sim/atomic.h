@@ -101,6 +101,8 @@ public:
     }
     // Without cost and order: for statistics, and for checks when the run is over.
     T peek() const { return value_; }
+    // Its line is this CPU's alone. Free of charge and order.
+    bool at_hand() const { return line_.is_alone(hot.key); }
 
 private:
     mutable Line line_;

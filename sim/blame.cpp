@@ -1,5 +1,6 @@
 #include "sim/blame.h"
 
+#include "sim/scheduler.h"
 #include "sim/simulator.h"
 
 #include <algorithm>
@@ -118,6 +119,7 @@ void account_alone(LockBase &lock, const Thread &thread, int64_t at_ps)
 
 void blame_until(LockBase &lock, int64_t at_ps)
 {
+    ++hot.scheduler->dealings;
     if (lock.instance == 0)
         return;
     LockInstance &instance = hot.simulator->instance_of(lock);

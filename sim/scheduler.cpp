@@ -368,6 +368,7 @@ void Scheduler::place(uint32_t cpu, Thread &thread, Time at, Key latency, Key sw
 void Scheduler::ready(Thread &thread, Time at, bool fresh)
 {
     VERIFY(thread.where == Where::asleep);
+    ++dealings;
     set_part(thread, Part::cpu_wait, at.ps);
     const uint32_t end = static_cast<uint32_t>(cpus_.size());
     uint32_t cpu = CpuSet::none;
@@ -439,6 +440,7 @@ void Scheduler::sleep(Part part)
 
 void Scheduler::wake(Thread &thread, Time at)
 {
+    ++dealings;
     thread.woken = true;
     if (thread.where != Where::asleep)
         return;

@@ -87,6 +87,7 @@ public:
 
     void add_timer(Thread &thread, Time at)
     {
+        ++dealings;
         timers_.add(thread, at);
         note_attention();
         hot.horizon = std::min(hot.horizon, attention_);
@@ -127,6 +128,8 @@ public:
     uint64_t live = 0;      // threads that have not returned
     uint64_t decisions() const { return checked_ + (check_every_ - until_check_); }
     uint64_t decisions_at_progress = 0;
+    // How often the running thread has done something to another one: woken it, left a lock that it waits for.
+    uint64_t dealings = 0;
     std::vector<Cpu> &cpus() { return cpus_; }
     int64_t idle_ps(int64_t until_ps) const; // of all CPUs, since the measurement began
     int64_t idle_given_back_ps = 0;          // of it, to threads that slept for supposed locks

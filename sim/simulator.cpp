@@ -372,4 +372,9 @@ uint64_t Simulator::decisions() const
     return scheduler_->decisions();
 }
 
+uint64_t Simulator::dealings() const
+{
+    return scheduler_->dealings;
+}
+
 } // namespace sim

@@ -14,6 +14,7 @@
 #include "sim/machine.h"
 #include "sim/observer.h"
 #include "sim/random.h"
+#include "sim/repeats.h"
 #include "sim/statistics.h"
 #include "sim/thread.h"
 
@@ -148,6 +149,10 @@ public:
     void watch_lock_order(std::set<uint16_t> apart = {});
     const std::vector<std::string> &warnings() const { return warnings_; }
 
+    // What is done with stretches that come again (repeat.h). Nothing but speed changes; for tests.
+    void set_repeats(Repeats repeats) { repeats_ = repeats; }
+    Repeats repeats() const { return repeats_; }
+
     // A stream of random numbers that no other consumer moves.
     Random random(std::string_view stream, uint64_t index = 0) const { return Random(seed_, stream, index); }
     const Machine &machine() const { return machine_; }
@@ -160,6 +165,7 @@ public:
     // REQUIRES: the measurement has ended (it ends with the run).
     const Measurements &measurements() const { return measured_; }
     uint64_t decisions() const;
+    uint64_t dealings() const; // of running threads with others (scheduler.h)
 
     // ---- for sim/ ----
     void count_wait(LockBase &lock, const CallNode &waiter, uint64_t wait_ps, uint64_t spin_ps);
@@ -227,6 +233,7 @@ private:
     std::string broken_text_; // of the first invariant that did not hold
     bool left_unwinding_ = false;
     bool release_ahead_ = true;
+    Repeats repeats_ = Repeats::added;
     bool running_ = false;
     End end_;
     std::unique_ptr<LockOrder> lock_order_;
