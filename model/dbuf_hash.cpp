@@ -78,6 +78,31 @@ dmu_buf_impl_t *dbuf_find(objset_t &os, uint64_t object, uint8_t level, uint64_t
     return nullptr;
 }
 
+const dmu_buf_impl_t *dbuf_at_hand(const objset_t &os, uint64_t object, uint8_t level, uint64_t blkid)
+{
+    const dbuf_hash_table_t &dbufs = os.os_dmu.dbufs;
+    const uint64_t index = dbuf_hash(os.os_id, object, level, blkid) & dbufs.hash_table_mask;
+    const dmu_buf_impl_t *db = dbufs.hash_table[index];
+    while (db != nullptr && !same_block(*db, &os, object, level, blkid))
+        db = db->db_hash_next;
+    const bool at_hand = db != nullptr && db->db_state == DB_CACHED && db->db_holds.peek() > 0 &&
+                         db->db_holds.at_hand() && db->db_mtx.at_hand() && dbufs.locks->at_hand(index);
+    return at_hand ? db : nullptr;
+}
+
+bool dbufs_alike(const dmu_buf_impl_t &one, const dmu_buf_impl_t &other)
+{
+    const auto last_holds_are_dirty = [](const dmu_buf_impl_t &db) { return db.db_holds.peek() == db.db_dirtycnt; };
+    return one.db_dnode_handle == other.db_dnode_handle && one.db_level == other.db_level &&
+           one.db_size == other.db_size && one.db_caching_status == other.db_caching_status &&
+           one.db_user_immediate_evict == other.db_user_immediate_evict &&
+           one.db_freed_in_flight == other.db_freed_in_flight && one.db_pending_evict == other.db_pending_evict &&
+           last_holds_are_dirty(one) == last_holds_are_dirty(other) &&
+           (one.db_buf == nullptr) == (other.db_buf == nullptr) &&
+           (one.db_data_pending == nullptr) == (other.db_data_pending == nullptr) &&
+           (one.db_user == nullptr) == (other.db_user == nullptr);
+}
+
 dmu_buf_impl_t *dbuf_hash_insert(dmu_buf_impl_t &db)
 {
     dmu_state_t &dmu = db.db_objset->os_dmu;

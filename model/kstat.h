@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "model/spl.h"
 
@@ -38,6 +39,8 @@ public:
         value_ -= delta;
         return *this;
     }
+    // The number itself, for whoever adds to many (sim/repeat.h).
+    std::span<uint64_t> word() { return {&value_, 1}; }
     // atomic_add_64_nv on a word that all CPUs share.
     uint64_t atomic_add(int64_t delta)
     {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "model/kstat.h"
@@ -111,6 +112,7 @@ constexpr uint32_t DN_MAX_LEVELS = 12; // of 512-byte blocks below 4 KiB indirec
 #define KSTAT_SHARED_FIELD(name, text) kstat_named_t name;
 struct dnode_stats_t {
     DNODE_STATS(KSTAT_FIELD)
+    std::span<uint64_t> words() { return {&dnode_hold_dbuf_hold, sizeof *this / sizeof(uint64_t)}; }
 };
 struct dbuf_stats_t {
     DBUF_STATS(KSTAT_SHARED_FIELD)
@@ -125,6 +127,7 @@ struct zfetch_stats_t {
 };
 struct allocator_stats_t {
     ALLOCATOR_STATS(KSTAT_FIELD)
+    std::span<uint64_t> words() { return {&searches, sizeof *this / sizeof(uint64_t)}; }
 };
 struct dmu_tx_stats_t {
     DMU_TX_STATS(KSTAT_FIELD)

@@ -10,6 +10,7 @@
 #include "model/dsl_pool.h"
 #include "model/spa.h"
 #include "model/variants/variants.h"
+#include "model/visits.h"
 
 namespace dmu {
 
@@ -37,7 +38,7 @@ objset_t::objset_t(spa_t &spa, dsl_dataset_t &ds)
     : os_spa(spa), os_dmu(*spa.spa_dmu), os_dsl_dataset(&ds), os_id(++os_dmu.objsets_opened * 4096),
       os_synced_dnodes(lists_of_dirty()), os_dnodes(member_offset(&dnode_t::dn_link)), os_free_dnodes(lists_of_dirty()),
       os_dirty_dnodes(lists_of_dirty()), freed_listed_apart(os_dmu.era.freed_dnodes_listed_apart),
-      os_obj_next_percpu(max_ncpus())
+      os_obj_next_percpu(max_ncpus()), os_visits(std::make_unique<visits_t>(*this))
 {
 }
 

@@ -26,6 +26,7 @@ struct spa_t;
 struct dmu_state_t;
 struct dsl_dataset_t;
 struct zio_root_t;
+class visits_t;
 
 // Told of every search of an allocator for a sparse stretch; for replays of recorded traces.
 class allocator_trace_t {
@@ -100,6 +101,7 @@ struct objset_t {
     dnode_stats_t stats;
     allocator_stats_t allocator;
     allocator_trace_t *allocator_trace = nullptr;
+    const std::unique_ptr<visits_t> os_visits;
     std::array<dnode_block_user_t, 1024> last_block_user;
 };
 

@@ -12,6 +12,7 @@
 #include "sim/condvar.h"
 #include "sim/guard.h"
 #include "sim/probe.h"
+#include "sim/repeat.h"
 #include "sim/simulator.h"
 
 #include <cstdint>
@@ -28,6 +29,7 @@ using sim::milliseconds;
 using sim::nanoseconds;
 using sim::Probe;
 using sim::racy;
+using sim::Repeat;
 using sim::seconds;
 using sim::settle;
 using sim::Time;
@@ -211,6 +213,8 @@ public:
 
     // Free of charge and order: under the lock that guards the last release, and for checks.
     uint32_t peek() const { return count_.peek(); }
+    // Its line is this CPU's alone. Likewise.
+    bool at_hand() const { return count_.at_hand(); }
 
 private:
     friend uint32_t zfs_refcount_add(zfs_refcount_t &);
@@ -278,6 +282,8 @@ public:
     // The same, but without the mutex of those who wait: wrong, and simulated for what it leads to.
     void exit_unlocked();
     bool locked() const { return word_.peek() == locked_word; }
+    // A reference can be had and given back at once, and the line is this CPU's alone. Free of charge and order.
+    bool at_hand() const { return !locked() && word_.at_hand(); }
     uint32_t references() const { return locked() ? 0 : word_.peek(); }
 
 private:

@@ -127,6 +127,7 @@ RunResult run(const Scenario &scenario, const RunOptions &options)
     const bool series = scenario.records("series");
     sim::Simulator simulator(scenario.machine, tables.tables, scenario.seed, series ? &course : options.observer);
     simulator.set_release_ahead(options.release_ahead);
+    simulator.set_repeats(options.repeats);
     apply_suppositions(scenario, simulator, tables.tables);
     if (scenario.schedule != 0)
         simulator.disturb(scenario.schedule);

@@ -11,6 +11,8 @@
 #include <string>
 #include <vector>
 
+#include "sim/repeats.h"
+
 namespace sim {
 class Observer;
 }
@@ -246,6 +248,7 @@ struct RunOptions {
     sim::Observer *observer = nullptr;
     std::vector<std::string> kstats; // names of kstat_names() whose text is wanted
     bool release_ahead = true;       // false: slower, and nothing else (Simulator::set_release_ahead); for tests
+    sim::Repeats repeats = sim::Repeats::added; // likewise (Simulator::set_repeats)
     std::function<bool(const Progress &)>
         progress; // called now and then by the host's pace; false ends the run (interrupted)
 };

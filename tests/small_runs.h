@@ -26,15 +26,12 @@ inline analysis::Json small_sizes()
 }
 
 inline scenarios::RunResult small_run(const std::string &name, const analysis::Json &overrides,
-                                      sim::Observer *observer = nullptr, bool release_ahead = true)
+                                      const scenarios::RunOptions &options = {})
 {
     if (!overrides.is_object())
         throw std::runtime_error(name + " has no line in tests/golden/sizes.json that makes it small");
     std::vector<scenarios::Override> list = {{"expect", "[]", "golden"}};
     for (const auto &[path, value] : overrides.items())
         list.push_back({path, value.dump(), "golden"});
-    scenarios::RunOptions options;
-    options.observer = observer;
-    options.release_ahead = release_ahead;
     return scenarios::run(scenarios::load_scenario(name, list), options);
 }

@@ -22,6 +22,10 @@ public:
     virtual void enter(uint64_t index, krw_t mode) = 0;
     virtual void exit(uint64_t index) = 0;
 
+    // The chain could be entered at once, its lock is this CPU's. Free of charge and order; false where that is not
+    // known.
+    virtual bool at_hand(uint64_t /*index*/) const { return false; }
+
     // Whose chains they are.
     virtual void serve(const dbuf_hash_table_t &table) = 0;
 };
@@ -50,7 +54,7 @@ public:
     {
         VERIFY((count & mask_) == 0);
     }
-    auto &of(uint64_t index) { return locks_[index & mask_].lock; }
+    auto &of(uint64_t index) const { return locks_[index & mask_].lock; }
     void serve(const dbuf_hash_table_t &table)
     {
         for (uint64_t i = 0; i <= mask_; ++i)

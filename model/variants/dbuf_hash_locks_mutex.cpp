@@ -12,6 +12,7 @@ public:
     explicit mutexes_t(uint32_t count) : hash_mutexes_(count) {}
     void enter(uint64_t index, krw_t) override { hash_mutexes_.of(index).enter(); }
     void exit(uint64_t index) override { hash_mutexes_.of(index).exit(); }
+    bool at_hand(uint64_t index) const override { return hash_mutexes_.of(index).at_hand(); }
     void serve(const dbuf_hash_table_t &table) override { hash_mutexes_.serve(table); }
 
 private:

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "model/dnode.h"
 
@@ -17,6 +18,10 @@ public:
     // REQUIRES: db is held and read; children are its handles.
     virtual Result<dnode_hold_t> hold_slot(objset_t &os, uint64_t object, dmu_buf_impl_t &db,
                                            dnode_children_t &children, uint32_t flag, uint32_t slots) const = 0;
+    // Of those handles, from the first on, how many would be refused as one free slot and all in the same way: through
+    // their dnode, with every lock free and near (sim/repeat.h). Free of charge and order. 0: each slot goes its own
+    // way.
+    virtual uint32_t refused_alike(std::span<const dnode_handle_t>) const { return 0; }
 };
 
 } // namespace dmu

@@ -7,6 +7,8 @@
 #include "model/objset.h"
 #include "model/variants/dnode_slots_forms.h"
 
+#include <algorithm>
+
 namespace dmu {
 
 Result<dnode_hold_t> hold_slot_by_type(objset_t &os, uint64_t object, dmu_buf_impl_t &db, dnode_children_t &children,
@@ -44,6 +46,16 @@ public:
                                    uint32_t flag, uint32_t) const override
     {
         return hold_slot_by_type(os, object, db, children, flag, false);
+    }
+
+    uint32_t refused_alike(std::span<const dnode_handle_t> handles) const override
+    {
+        const auto is_one = [](const dnode_handle_t &dnh) {
+            const dnode_t *dn = dnh.dnh_dnode;
+            return dn != nullptr && dnh.dnh_zrlock.at_hand() && dn->dn_mtx.at_hand() &&
+                   (dn->dn_type != DMU_OT_NONE || dn->dn_free_txg != 0 || dn->dn_holds.peek() > 0);
+        };
+        return static_cast<uint32_t>(std::find_if_not(handles.begin(), handles.end(), is_one) - handles.begin());
     }
 };
 

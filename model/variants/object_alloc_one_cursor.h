@@ -12,6 +12,7 @@
 #include "model/objset.h"
 #include "model/variants/object_alloc.h"
 #include "model/variants/sparse_region.h"
+#include "model/visits.h"
 
 namespace dmu {
 
@@ -23,11 +24,15 @@ uint64_t alloc_with_one_cursor(objset_t &os, const dnode_spec &spec, dmu_tx_t &t
     const bool by_dnode = os.os_dmu.era.new_object_by_dnode;
     auto held = mutex_enter(os.os_obj_lock);
 
+    bool in_vain = false; // the number before was
     for (;;) {
         uint64_t object = os.os_obj_next;
         if (object % l1_objects == 0)
             object = search(object);
         os.os_obj_next = ++object;
+        const bool one_of_many = in_vain && spec.slots == DNODE_MIN_SLOTS;
+        if (one_of_many)
+            os.os_visits->begin();
 
         if (auto hold = dnode_hold_impl(os, object, DNODE_MUST_BE_FREE, spec.slots)) {
             dnode_allocate(**hold, spec, tx);
@@ -40,9 +45,13 @@ uint64_t alloc_with_one_cursor(objset_t &os, const dnode_spec &spec, dmu_tx_t &t
                 dmu_tx_add_new_object(tx, os, object);
             return object;
         }
+        in_vain = true;
         ++os.allocator.visits;
-        if (const object_next_t next = dmu_object_next(os, object, true, 0); next.error == 0)
+        const object_next_t next = dmu_object_next(os, object, true, 0);
+        if (next.error == 0)
             os.os_obj_next = next.object - 1;
+        if (one_of_many)
+            os.os_obj_next += os.os_visits->and_those_alike(object, next);
     }
 }
 
