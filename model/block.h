@@ -38,10 +38,8 @@ struct alignas(8) block {
     const blkptr_t *blkptrs() const { return const_cast<block *>(this)->blkptrs(); }
     const dnode_phys_t *dnodes() const { return const_cast<block *>(this)->dnodes(); }
     const objset_phys_t *objset() const { return const_cast<block *>(this)->objset(); }
-    size_t payload_bytes() const;
-
-private:
     void *payload() { return this + 1; }
+    size_t payload_bytes() const;
 };
 static_assert(sizeof(block) % alignof(blkptr_t) == 0, "the payload follows the header");
 

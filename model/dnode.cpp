@@ -66,7 +66,7 @@ dnode_t *dnode_create(objset_t &os, dnode_phys_t &dnp, dmu_buf_impl_t *db, uint6
     touch_fresh(dnode_bytes);
     touch_fresh(cache_line_bytes); // the slot in its block
 
-    auto fresh = std::make_unique<dnode_t>();
+    auto fresh = std::make_unique_for_overwrite<dnode_t>(); // each member has its initializer
     os.os_dmu.variants.struct_lock->prepare(fresh->dn_struct_rwlock);
     dnode_t &dn = *fresh;
     dn.dn_object = object;

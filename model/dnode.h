@@ -21,6 +21,7 @@
 #include "model/dbuf.h"
 #include "model/dmu_zfetch.h"
 #include "model/list.h"
+#include "model/pooled.h"
 #include "model/result.h"
 #include "model/spl.h"
 #include "model/struct_rwlock.h"
@@ -64,7 +65,7 @@ struct dbuf_order {
 using dbuf_set = std::multiset<dmu_buf_impl_t *, dbuf_order>;
 using blkid_ranges = std::set<std::pair<uint64_t, uint64_t>>; // first, last; never touching each other
 
-struct dnode_t {
+struct dnode_t : pooled_t<dnode_t> {
     struct_rwlock_t dn_struct_rwlock;
 
     // immutable

@@ -394,6 +394,7 @@ void Worker::repeat(const Step &step)
     const uint64_t rounds = step.counted ? value(step, step.rounds) : UINT64_MAX;
     const sim::Time begin = sim::now();
     const uint64_t visit = step.shared ? visits_[step.id]++ : 0;
+    SharedRounds *const shared = step.shared ? &group_.shared[step.id] : nullptr;
     sim::Time next = begin;
     uncounted_ += step.counted ? 0 : 1;
     rounds_.emplace_back();
@@ -401,7 +402,7 @@ void Worker::repeat(const Step &step)
         if (step.for_ns != 0 && sim::now() >= begin + sim::nanoseconds(static_cast<int64_t>(step.for_ns)))
             break;
         uint64_t index = i;
-        if (step.shared ? !take_shared(step, visit, rounds, index) : i >= rounds)
+        if (shared != nullptr ? !take_shared(*shared, visit, rounds, index) : i >= rounds)
             break;
         if (step.every_ns != 0) {
             world_.simulator.progress_until(next);
@@ -417,10 +418,9 @@ void Worker::repeat(const Step &step)
     went_on(step);
 }
 
-bool Worker::take_shared(const Step &step, uint64_t visit, uint64_t rounds, uint64_t &index)
+bool Worker::take_shared(SharedRounds &shared, uint64_t visit, uint64_t rounds, uint64_t &index)
 {
     sim::settle();
-    SharedRounds &shared = group_.shared[step.id];
     if (visit >= shared.given.size())
         shared.given.resize(visit + 1);
     if (shared.given[visit] >= rounds)

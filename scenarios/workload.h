@@ -244,7 +244,7 @@ private:
     void meet(const Step &step);
     void wait_until(const Step &step);
     // The next round of a shared repeat, if there is one left.
-    bool take_shared(const Step &step, uint64_t visit, uint64_t rounds, uint64_t &index);
+    bool take_shared(SharedRounds &shared, uint64_t visit, uint64_t rounds, uint64_t &index);
 
     Mark mark() const
     {

@@ -46,23 +46,29 @@ Key transfer_of_farthest(uint64_t sharers, uint32_t cpu)
 
 } // namespace
 
-void Line::modify_slow()
+// From wherever it is. REQUIRES: somebody has it, and the machine has a line model.
+Key Line::fetch_price() const
 {
     const uint32_t cpu = current_cpu();
     const uint32_t owner = cpu_of(state);
     Key cost = hot.prices.rmw_owned;
-    if (owner != limits::timer_cpu && hot.line_model && !hot.free_running) {
-        if (owner != cpu)
-            cost = std::max(cost, transfer(static_cast<uint16_t>(owner), cpu));
-        if (const uint64_t others = sharers & ~sharer_bit(cpu); others != 0) [[unlikely]] {
-            // The farthest copy: any sharer of another socket is as far as the other socket.
-            cost = std::max(cost, transfer_of_farthest(others, cpu));
-            cost += hot.prices.crowd * count_of(others & ~sharer_bit(owner));
-        }
-        if (state > hot.key)
-            cost += (state - hot.key) & ~Key{limits::timer_cpu};
+    if (owner != cpu)
+        cost = std::max(cost, transfer(static_cast<uint16_t>(owner), cpu));
+    if (const uint64_t others = sharers & ~sharer_bit(cpu); others != 0) [[unlikely]] {
+        // The farthest copy: any sharer of another socket is as far as the other socket.
+        cost = std::max(cost, transfer_of_farthest(others, cpu));
+        cost += hot.prices.crowd * count_of(others & ~sharer_bit(owner));
     }
-    charge_key(cost);
+    if (state > hot.key)
+        cost += (state - hot.key) & ~Key{limits::timer_cpu};
+    return cost;
+}
+
+// A line that nobody has had yet is the most frequent case where objects come by the million: it needs no frame.
+void Line::modify_slow()
+{
+    const bool fetched = cpu_of(state) != limits::timer_cpu && hot.line_model && !hot.free_running;
+    charge_key(fetched ? fetch_price() : hot.prices.rmw_owned);
     state = hot.key;
     sharers = 0;
 }

@@ -38,6 +38,7 @@ struct Line {
 private:
     void modify_slow();
     void load_slow();
+    __attribute__((noinline)) Key fetch_price() const;
 };
 
 // Lines that lie together and are used together, in objects whose lines are not followed one by one: which CPUs have
