@@ -80,6 +80,7 @@ constexpr uint32_t DN_BONUS_WORDS = 4; // the part of a bonus buffer that the si
 
 constexpr uint8_t DNODE_FLAG_USERUSED_ACCOUNTED = 1 << 1; // of dn_flags
 
+// Nothing clears its memory: each member has its initializer, and there is no padding but what has a name.
 struct dnode_phys_t {
     uint8_t dn_type = DMU_OT_NONE;
     uint8_t dn_indblkshift = 0;
@@ -97,6 +98,7 @@ struct dnode_phys_t {
     blkptr_t dn_blkptr[DN_MAX_NBLKPTR];
     uint64_t dn_bonus[DN_BONUS_WORDS] = {};
 };
+static_assert(sizeof(dnode_phys_t) == 32 + DN_MAX_NBLKPTR * sizeof(blkptr_t) + DN_BONUS_WORDS * sizeof(uint64_t));
 
 enum dmu_objset_type_t : uint64_t {
     DMU_OST_NONE = 0,

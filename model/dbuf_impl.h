@@ -10,8 +10,8 @@ namespace dmu {
 
 // The dbuf, its db_mtx held, or null.
 dmu_buf_impl_t *dbuf_find(objset_t &os, uint64_t object, uint8_t level, uint64_t blkid);
-// What a hold of that block would find, if it is somebody's already, its contents are there, and every lock on the way
-// is free and near; else null. Free of charge and order.
+// What a hold of that block would find, if it is somebody's already, its contents are there, and its chain's lock, its
+// own and its count of holds are at hand; else null. Free of charge and order.
 const dmu_buf_impl_t *dbuf_at_hand(const objset_t &os, uint64_t object, uint8_t level, uint64_t blkid);
 // A hold, a read and the release of the one take the same course as of the other. REQUIRES: both are at hand.
 bool dbufs_alike(const dmu_buf_impl_t &one, const dmu_buf_impl_t &other);

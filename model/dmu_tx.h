@@ -73,7 +73,7 @@ struct dmu_tx_hold_t {
     dmu_tx_hold_type txh_type;
 };
 
-struct dmu_tx_t : pooled_t<dmu_tx_t> {
+struct dmu_tx_t final : pooled_t<dmu_tx_t> {
     dmu_tx_t() = default; // by dmu_tx_create and dmu_tx_create_assigned only
     dmu_tx_t(const dmu_tx_t &) = delete;
     dmu_tx_t &operator=(const dmu_tx_t &) = delete;

@@ -65,7 +65,8 @@ struct dbuf_order {
 using dbuf_set = std::multiset<dmu_buf_impl_t *, dbuf_order>;
 using blkid_ranges = std::set<std::pair<uint64_t, uint64_t>>; // first, last; never touching each other
 
-struct dnode_t : pooled_t<dnode_t> {
+// Nothing clears its memory: each member has its initializer.
+struct dnode_t final : pooled_t<dnode_t> {
     struct_rwlock_t dn_struct_rwlock;
 
     // immutable

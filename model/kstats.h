@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "model/kstat.h"
 
@@ -114,6 +115,7 @@ struct dnode_stats_t {
     DNODE_STATS(KSTAT_FIELD)
     std::span<uint64_t> words() { return {&dnode_hold_dbuf_hold, sizeof *this / sizeof(uint64_t)}; }
 };
+static_assert(std::is_standard_layout_v<dnode_stats_t>);
 struct dbuf_stats_t {
     DBUF_STATS(KSTAT_SHARED_FIELD)
     std::array<kstat_named_t, DN_MAX_LEVELS> cache_levels;       // dbufs in the dbuf cache by level
@@ -129,6 +131,7 @@ struct allocator_stats_t {
     ALLOCATOR_STATS(KSTAT_FIELD)
     std::span<uint64_t> words() { return {&searches, sizeof *this / sizeof(uint64_t)}; }
 };
+static_assert(std::is_standard_layout_v<allocator_stats_t>);
 struct dmu_tx_stats_t {
     DMU_TX_STATS(KSTAT_FIELD)
 };

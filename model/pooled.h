@@ -1,28 +1,32 @@
 // Objects that come and go by the million take their memory from a pool of their type: what malloc costs the host for
 // one is most of a simulated lock. Nothing of this is simulated; what the real allocator costs is kmem.h's.
 //
-//     struct dnode_t : pooled_t<dnode_t> { ... };
+//     struct dnode_t final : pooled_t<dnode_t> { ... };
 //
 // Under the address sanitizer there is no pool, so that it sees who uses what is gone.
 #pragma once
 
 #include <cstddef>
+#include <new>
 
-#if !defined(__SANITIZE_ADDRESS__)
 #include <boost/pool/singleton_pool.hpp>
-#endif
+
+#include "model/spl.h"
 
 namespace dmu {
 
-#if defined(__SANITIZE_ADDRESS__)
+#if defined(SIM_ASAN)
 template <class T>
 struct pooled_t {
 };
 #else
+// T is final.
 template <class T>
 struct pooled_t {
-    static void *operator new(std::size_t)
+    static void *operator new(std::size_t bytes)
     {
+        static_assert(alignof(T) <= alignof(void *));
+        VERIFY3(bytes, ==, sizeof(T));
         void *memory = pool<T>::malloc();
         if (memory == nullptr)
             throw std::bad_alloc();

@@ -69,29 +69,29 @@ uint64_t visits_t::and_those_alike(uint64_t object, const object_next_t &next)
 {
     const uint64_t room = visit_.end();
     const uint64_t l1_objects = objects_per_l1(os_);
-    // Behind the first number of a level-1 block the allocator searches, so no row of visits goes beyond it.
-    const uint64_t before_boundary = l1_objects - 1 - object % l1_objects;
-    if (next.error != 0 || next.object != object + 1 || before_boundary == l1_objects - 1 || os_.os_watched_object != 0)
+    // When the cursor stands on the first number of a level-1 block the allocator searches, so no row goes beyond it.
+    const bool on_boundary = object % l1_objects == 0;
+    if (next.error != 0 || next.object != object + 1 || on_boundary || os_.os_watched_object != 0)
         return 0;
-    const uint64_t times = numbers_alike(object, std::min(room, before_boundary));
+    const uint64_t times = numbers_alike(object, std::min(room, l1_objects - 1 - object % l1_objects));
     return times > 0 && visit_.again(times) ? times : 0;
 }
 
 // How many behind `object`, which has been visited, would be visited in the same way.
 uint64_t visits_t::numbers_alike(uint64_t object, uint64_t most) const
 {
-    if (most == 0)
+    const uint64_t first_blkid = object / DNODES_PER_BLOCK;
+    const dmu_buf_impl_t *const executed = most > 0 ? block_at_hand(first_blkid) : nullptr;
+    if (executed == nullptr)
         return 0;
     const dnode_slots_t &dnode_slots = *os_.os_dmu.variants.dnode_slots;
     const zfetch_t *zf = DMU_META_DNODE(os_).dn_zfetch.get();
-    const uint64_t first_blkid = object / DNODES_PER_BLOCK;
     // Block 0 is of no interest to the prefetcher, and a stream of its may wait for just one block.
     const bool beyond_block = first_blkid > 0 && (zf == nullptr || zf->zf_stream.empty());
-    const dmu_buf_impl_t *const executed = block_at_hand(first_blkid);
     const dmu_buf_impl_t *db = executed;
     // The executed one among them: what was executed has to be what is looked for.
     uint64_t alike = 0;
-    for (uint64_t at = object; alike <= most && db != nullptr && (db == executed || dbufs_alike(*executed, *db));) {
+    for (uint64_t at = object; alike <= most;) {
         const uint64_t slot = at % DNODES_PER_BLOCK;
         const uint64_t in_block = std::min(most + 1 - alike, DNODES_PER_BLOCK - slot);
         const auto *children = static_cast<const dnode_children_t *>(dmu_buf_get_user(*db));

@@ -2,9 +2,10 @@
 //
 // Where all dnodes are allocated in the open txg every single one is tried: a hold that is refused, in the block of the
 // number, and a search that finds the next number free on disk, in the block of that one. These visits differ in
-// nothing but slot and block, and 100,000 objects in one txg cost the legacy allocator a million of them. So one is
-// executed (sim/repeat.h); of each further one it is looked whether its slot and its blocks stand as the first one's
-// do, in memory and on disk, with their locks free and near. Only then is it added instead of executed.
+// nothing but slot and block, and 100,000 objects in one txg cost the legacy allocator a million of them. So the first
+// ones are executed (sim/repeat.h); of each further one it is looked whether its slot and its blocks stand as theirs
+// do, in memory and on disk, with their locks free and near. Only then is it added instead of executed. What all visits
+// share (the meta-dnode's locks, the prefetcher's) has just been left by an executed one, and nobody else has run.
 #pragma once
 
 #include "model/spl.h"

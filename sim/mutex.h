@@ -49,8 +49,9 @@ public:
     // Takes it if it is free. Settles.
     [[nodiscard]] bool try_enter();
     bool owned() const { return owner == hot.thread; }
-    // The running thread could enter it at once, and its line is this CPU's. Free of charge and order.
-    bool at_hand() const { return owner == nullptr && key <= hot.key && line == cpu_of(hot.key); }
+    // The running thread could enter it at once, its line is this CPU's, and nobody waits to be woken when it is left.
+    // Free of charge and order.
+    bool at_hand() const { return owner == nullptr && waiters == nullptr && key <= hot.key && line == cpu_of(hot.key); }
     // Somebody holds it. Settles.
     [[nodiscard]] bool held_by_anyone() const;
 

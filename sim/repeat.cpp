@@ -66,7 +66,7 @@ void Repeat::begin()
     if (hot.simulator->repeats() == Repeats::executed)
         return;
     // Careful runs have no horizon; and who hears of every frame and hold wants to hear of all.
-    if (hot.horizon == 0 || hot.free_running || hot.watch_frames || hot.hold_accounts == HoldAccounts::announced)
+    if (hot.horizon == 0 || hot.free_running || hot.watch_frames || hot.hold_accounts != HoldAccounts::counted)
         return;
     if (skip_ > 0) {
         --skip_;
@@ -125,15 +125,16 @@ uint64_t Repeat::end()
     if (!confirmed_) {
         // It may have found lines elsewhere. The one right behind it does not: whatever both did is what all do.
         confirmed_ = alike && follows;
-        if (!confirmed_)
+        if (!confirmed_) {
             give_up();
+            return 0;
+        }
     }
     if (!alike) {
         VERIFY(promised_ == 0);
         ++strangers_;
-    }
-    if (!alike || !confirmed_)
         return 0;
+    }
     strangers_ = 0;
     fruitless_ = 0;
     if (promised_ > 0) {
@@ -291,7 +292,7 @@ bool Repeat::learn_locks(const std::vector<uint64_t> &holds)
         if (counts.owner_changes != before.owner_changes || counts.instances != before.instances)
             return false;
         // A lock was not left, was held in two modes, or its hold went into the histogram, where it is not seen.
-        if (hot.hold_accounts == HoldAccounts::counted && holds[i] != acquisitions)
+        if (holds[i] != acquisitions)
             return false;
         if (acquisitions != 0)
             adds_.push_back({&counts.acquisitions, acquisitions, 0});

@@ -72,8 +72,11 @@ TEST_CASE("inside the model only the porting layer names the simulation kernel")
 TEST_CASE("a library from outside is named only where it belongs")
 {
     static const std::map<std::string, std::vector<std::string>> homes = {
-        {"boost/context", {"sim/fiber."}},          {"boost/program_options", {"analysis/cli/"}},
-        {"nlohmann/", {"scenarios/", "analysis/"}}, {"Eigen/", {"analysis/"}},
+        {"boost/context", {"sim/fiber."}},
+        {"boost/pool", {"model/pooled."}},
+        {"boost/program_options", {"analysis/cli/"}},
+        {"nlohmann/", {"scenarios/", "analysis/"}},
+        {"Eigen/", {"analysis/"}},
         {"unsupported/Eigen/", {"analysis/"}},
     };
     for (const Include &include : includes())

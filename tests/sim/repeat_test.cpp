@@ -8,8 +8,10 @@
 #include "sim/repeat.h"
 #include "tests/sim/kernel_fixture.h"
 
+#include <deque>
 #include <doctest/doctest.h>
 #include <functional>
+#include <memory>
 #include <sstream>
 
 using namespace sim;
@@ -122,7 +124,7 @@ TEST_CASE("no stretch is added that reaches into somebody else's turn")
     // The other thread comes every 777 ns and takes the lock for 50: it waits for the first one's stretches, which
     // have to lie where they lie when executed, and the first one for it.
     const auto setup = [](Simulator &simulator, Result &result) {
-        auto *mutex = new Mutex(0); // outlives both threads
+        auto mutex = std::make_shared<Mutex>(uint16_t{0});
         simulator.spawn("t", {}, [&result, mutex] {
             Repeat repeat({{&result.counted, 1}}, all_functions);
             result.executed = take(repeat, 3000, [&] {
@@ -177,9 +179,20 @@ TEST_CASE("what is not the same each time is executed each time")
                   n += n * n + 3; // never twice the same
               },
               all_functions) == 200);
-    // A lock is made each time; a lock is taken and not left until the next time.
-    CHECK(executions([](uint64_t &) { MutexGuard held(*std::make_unique<Mutex>(uint16_t{0}).release()); },
+    // A lock is made each time.
+    CHECK(executions([made = std::make_shared<std::deque<Mutex>>()](
+                         uint64_t &) { MutexGuard held(made->emplace_back(uint16_t{0})); },
                      all_functions) == 200);
+    // A lock is entered and not left.
+    CHECK(executions(
+              [entered = std::make_shared<std::deque<Mutex>>()](uint64_t &n) {
+                  if (n == 0)
+                      entered->clear(); // of the run before
+                  for (int i = n == 0 ? 200 : 0; i > 0; --i)
+                      entered->emplace_back(uint16_t{0});
+                  (*entered)[n++].enter();
+              },
+              all_functions) == 200);
     // It sleeps.
     CHECK(executions([](uint64_t &) { sleep_for(nanoseconds(10), WaitKind::other); }, all_functions) == 200);
     // Two holds of different length that are counted in one place of the call path.
@@ -209,6 +222,45 @@ TEST_CASE("a caller who says that a stretch is the same when it is not is found 
         });
     });
     CHECK(lied.accounts.find("promised_ == 0") != std::string::npos);
+}
+
+TEST_CASE("a lock that somebody waits for is not at hand, though it is free")
+{
+    // Three sleep for the lock, under each policy that has sleepers; whoever leaves it wakes one or all of them, and in
+    // between it is free.
+    for (const LockPolicy *policy : lock_policies()) {
+        CAPTURE(policy->name);
+        uint64_t free_and_waited_for = 0;
+        Simulator simulator(uniform(5, policy->name), tables, 1);
+        Mutex mutex(0);
+        for (int t = 0; t < 3; ++t)
+            simulator.spawn("waiter", {}, [&] {
+                sleep_for(microseconds(1), WaitKind::other);
+                for (int i = 0; i < 50; ++i) {
+                    MutexGuard held(mutex);
+                    charge(microseconds(1));
+                }
+            });
+        simulator.spawn("t", {}, [&] {
+            mutex.enter();
+            sleep_for(microseconds(20), WaitKind::disk);
+            mutex.exit();
+            while (now().ns() < 400'000) {
+                if (!mutex.held_by_anyone() && !mutex.at_hand())
+                    ++free_and_waited_for;
+                if (mutex.at_hand()) {
+                    const uint64_t dealings = simulator.dealings();
+                    mutex.enter();
+                    mutex.exit();
+                    CHECK(simulator.dealings() == dealings); // nobody woken, nobody blamed
+                }
+                charge(nanoseconds(100));
+            }
+        });
+        CHECK(simulator.run().ending == Ending::finished);
+        if (policy->sleeps)
+            CHECK(free_and_waited_for > 0);
+    }
 }
 
 TEST_CASE("random stretches among other threads come out the same executed, checked and added")
