@@ -12,25 +12,21 @@ namespace dmu {
 
 namespace {
 
-// What a visit calls when the block is in memory and held. All of them leave what they find as it was, but for the
-// statistics below.
+// What a visit calls when the block is in memory and held, where slots are judged by type. All of them leave what they
+// find as it was, but for the statistics below.
 constexpr Fn functions_of_a_visit[] = {
     Fn::dnode_hold_impl,
-    Fn::dnode_hold_impl_by_handle,
     Fn::dbuf_hold,
     Fn::dbuf_hold_level_frame,
     Fn::dbuf_hold_impl_recursive,
     Fn::dbuf_find,
-    Fn::dbuf_find_city,
     Fn::multilist_link_active,
     Fn::db_holds,
     Fn::dbuf_read,
-    Fn::dbuf_read_unlocked,
     Fn::arc_get_compression,
     Fn::dmu_zfetch,
     Fn::zrl_add,
     Fn::dbuf_rele,
-    Fn::dbuf_rele_and_unlock,
     Fn::arc_buf_freeze,
     Fn::dmu_object_next,
     Fn::dnode_next_offset,
