@@ -3,6 +3,7 @@
 
 #include "sim/simulator.h"
 
+#include <ostream>
 #include <string>
 
 namespace sim_test {
@@ -20,6 +21,18 @@ inline sim::Machine uniform(uint32_t cpus, const std::string &policy = "adaptive
     machine.cpus_per_socket = cpus;
     machine.lock_policy = policy;
     return machine;
+}
+
+// Where each thread's time went, what it called and how long it waited for locks, a line each.
+inline void tell_threads(std::ostream &text, const sim::Measurements &m)
+{
+    for (const auto &thread : m.threads) {
+        for (const int64_t part : thread.parts.ps)
+            text << part << ' ';
+        for (const uint64_t calls : thread.calls)
+            text << calls << ' ';
+        text << thread.lock_wait_ps << '\n';
+    }
 }
 
 } // namespace sim_test

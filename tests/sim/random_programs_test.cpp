@@ -237,13 +237,7 @@ std::string outcome(uint64_t seed, bool release_ahead, Observer *observer = null
     std::ostringstream text;
     const Measurements &m = simulator.measurements();
     text << end.at.ps << ' ' << simulator.digest() << ' ' << world.seen << ' ' << world.tickets << '\n';
-    for (const auto &thread : m.threads) {
-        for (const int64_t part : thread.parts.ps)
-            text << part << ' ';
-        for (const uint64_t calls : thread.calls)
-            text << calls << ' ';
-        text << thread.lock_wait_ps << '\n';
-    }
+    sim_test::tell_threads(text, m);
     for (const auto &cpu : m.cpus)
         text << cpu.busy_ps << ' ' << cpu.idle_ps << ' ' << cpu.switch_ps << '\n';
     for (size_t i = 0; i < m.locks.waits.size(); ++i)

@@ -45,13 +45,7 @@ std::string accounts(const Simulator &simulator, const End &end)
     std::ostringstream text;
     const Measurements &m = simulator.measurements();
     text << static_cast<int>(end.ending) << ' ' << end.at.ps << ' ' << simulator.digest() << '\n';
-    for (const auto &thread : m.threads) {
-        for (const int64_t part : thread.parts.ps)
-            text << part << ' ';
-        for (const uint64_t calls : thread.calls)
-            text << calls << ' ';
-        text << thread.lock_wait_ps << '\n';
-    }
+    sim_test::tell_threads(text, m);
     for (const Measurements::Node &node : m.nodes)
         text << node.parent << ' ' << node.function << ' ' << node.calls << ' ' << node.self_ps << ' ' << node.spin_ps
              << ' ' << node.blocked_ps << '\n';
