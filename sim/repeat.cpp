@@ -203,12 +203,12 @@ bool Repeat::same() const
         return false;
     if (difference(adds_) != 0 || difference(charges_) != 0)
         return false;
-    Key different = 0;
-    for (const Place &place : places_)
-        different |= (place.equal->span ^ place.span) | (place.equal->lock_class ^ place.lock_class);
-    return different == 0 && std::all_of(rows_.begin(), rows_.end(), [](const Row &row) {
-               return std::equal(row.expected.begin(), row.expected.end(), row.now);
-           });
+    const auto place_is_same = [](const Place &place) { return same_kind(*place.equal, place.learned); };
+    const auto row_is_same = [](const Row &row) {
+        return std::equal(row.expected.begin(), row.expected.end(), row.now);
+    };
+    return std::all_of(places_.begin(), places_.end(), place_is_same) &&
+           std::all_of(rows_.begin(), rows_.end(), row_is_same);
 }
 
 void Repeat::start_learning()
@@ -273,7 +273,7 @@ bool Repeat::learn_nodes(std::vector<uint64_t> &holds)
                     return false;
                 if (equal.times == was.times)
                     continue;
-                places_.push_back({&equal, equal.span, equal.lock_class});
+                places_.push_back({&equal, equal});
                 learn_word(equal.times, was.times);
                 holds[equal.lock_class] += equal.times - was.times;
             }

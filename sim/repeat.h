@@ -65,8 +65,7 @@ private:
     // A place of equal holds (call_tree.h) that the stretch's holds are counted in.
     struct Place {
         const EqualHolds *equal;
-        Key span;
-        uint32_t lock_class;
+        EqualHolds learned;
     };
     // All that the kernel counts, before a stretch that is to be learned.
     struct Everything {
